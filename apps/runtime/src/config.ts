@@ -53,6 +53,7 @@ export const readRuntimeConfig = (env: Env): RuntimeConfig => {
   const hostId = reader.optional('BERTH_HOST_ID');
   if (hostId !== undefined && !isId('hst', hostId))
     reader.problem('BERTH_HOST_ID', 'must be hst_ followed by 26 characters, as a runtime generates it');
+  const operator = readOperatorSettings(reader);
   return reader.done({
     ...reader.brokerEnv(),
     hostId,
@@ -60,7 +61,7 @@ export const readRuntimeConfig = (env: Env): RuntimeConfig => {
     otlpEndpoint: reader.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT', ['http', 'https']),
     metricsPort: reader.optionalInteger('BERTH_METRICS_PORT', { min: 1, max: 65_535 }),
     dataDir: reader.path('BERTH_RUNTIME_DATA', '.data/runtime'),
-    driver: chooseDriver(reader),
+    driver: chooseDriver(reader, operator),
     templateFolders: own === undefined ? [shipped] : [shipped, own],
     guestMain: reader.path('BERTH_GUEST_MAIN', guestProgram()),
     gatewayUrl: reader.optionalUrl('BERTH_GATEWAY_URL', ['http', 'https']) ?? null,
@@ -69,7 +70,7 @@ export const readRuntimeConfig = (env: Env): RuntimeConfig => {
       windowMs: reader.integer('BERTH_CRASH_WINDOW_SECONDS', { default: 60, min: 1, max: 86_400 }) * 1000,
       maxEarlyDeaths: reader.integer('BERTH_START_ATTEMPTS', { default: 3, min: 1, max: 100 }),
     },
-    operator: readOperatorSettings(reader),
+    operator,
     builds: {
       timeoutSeconds: reader.integer('BERTH_BUILD_SECONDS', { default: 900, min: 1, max: 900 }),
       caFile: reader.optional('GIT_SSL_CAINFO'),

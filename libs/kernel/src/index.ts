@@ -22,6 +22,7 @@ export {
   type PayloadOf,
 } from './event.js';
 export { defineErrors, type ErrorDefinition } from './error-registry.js';
+export { formatImageReference, parseImageReference, type ImageReference } from './image-reference.js';
 export { deriveId, newId, isId, type IdPrefix } from './ids.js';
 export {
   defineRequest,

@@ -1,3 +1,4 @@
+import { parseOperatorFile } from '@berth/operator-file';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -90,6 +91,7 @@ export class HostFixture {
         dataDir,
         restart,
         gatewayUrl: null,
+        operator: { current: parseOperatorFile('') },
       }),
       new AgentRecords({ dataDir }),
       new SystemLog({ dataDir }),

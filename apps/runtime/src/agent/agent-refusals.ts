@@ -20,8 +20,11 @@ export const agentNotFrozen = (): DomainError =>
   new DomainError('conflict', 'agent_not_frozen', 'The agent is not frozen on this host.');
 
 /** `message` is shown to the agent's owner. */
-export const agentStartFailed = (message: string, cause?: unknown): DomainError =>
-  new DomainError('upstream', 'agent_start_failed', message, {}, { cause });
+export const agentStartFailed = (
+  message: string,
+  cause?: unknown,
+  code = 'agent_start_failed',
+): DomainError => new DomainError('upstream', code, message, {}, { cause });
 
 const START_FAILED = 'The agent could not be started on its host.';
 
@@ -31,17 +34,25 @@ const START_FAILURES: { readonly [Code in DriverErrorCode]: ((error: DriverError
   host_exhausted: () => 'The host of the agent has no room for it.',
   box_stuck: () => 'Earlier processes of the agent could not be ended.',
   image_unavailable: ({ message }) => message,
+  runtime_class_unavailable: ({ message }) => message,
   host_unavailable: ({ message }) => message,
   host_unsuitable: null,
   guest_not_started: null,
   box_absent: null,
 };
 
+/** Failures that the agent's owner, or the operator, can mend have a code of their own. */
+const START_FAILURE_CODES: ReadonlySet<DriverErrorCode> = new Set([
+  'image_unavailable',
+  'runtime_class_unavailable',
+]);
+
 /** The error that a failed start ends with. `error` becomes its cause, for the operator's log only. */
 export const startFailure = (error: unknown): DomainError => {
   if (isDomainError(error, 'upstream')) return error;
-  const specific = error instanceof DriverError ? START_FAILURES[error.code]?.(error) : undefined;
-  return agentStartFailed(specific ?? START_FAILED, error);
+  if (!(error instanceof DriverError)) return agentStartFailed(START_FAILED, error);
+  const message = START_FAILURES[error.code]?.(error) ?? START_FAILED;
+  return agentStartFailed(message, error, START_FAILURE_CODES.has(error.code) ? error.code : undefined);
 };
 
 /** The message was abandoned before it was handed to the agent's program. */

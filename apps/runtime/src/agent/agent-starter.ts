@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StartAgent, StartedAgent } from '@berth/contracts/runtime';
+import type { OperatorSettings } from '@berth/operator-file';
 import type { PutProgram, RestartPolicy } from '@berth/guest-protocol';
 import { Inject, Injectable } from '@nestjs/common';
 import { RuntimeConfig } from '../config.js';
@@ -12,7 +14,9 @@ import { boxSpecOf } from './box-spec-of.js';
 import { StartCodes } from './start-codes.js';
 
 /** Settings for starting agents on this host. */
-export type StartSettings = Pick<RuntimeConfig, 'dataDir' | 'restart' | 'gatewayUrl'>;
+export type StartSettings = Pick<RuntimeConfig, 'dataDir' | 'restart' | 'gatewayUrl'> & {
+  readonly operator: Pick<OperatorSettings, 'current'>;
+};
 
 /** A box whose guest responds and whose program is ready. */
 export interface Started {
@@ -53,12 +57,16 @@ export class AgentStarter {
   ): Promise<Started> {
     const { agentId, deadlineMs } = request;
     const code = await this.codes.of(request);
-    const deadline = performance.now() + deadlineMs - CLEAN_UP_MS;
     let client: GuestClient | undefined;
     try {
+      // A pull may take minutes, which do not count as time of the start; the end of an agent does not wait for it.
+      await Promise.race([this.driver.prepare(code.source), whenAborted(signal)]);
+      const deadline = performance.now() + deadlineMs - CLEAN_UP_MS;
       const folders = await createGuestFolders(this.settings.dataDir, agentId);
-      const spec = boxSpecOf(request, code, folders, this.driver.capabilities);
-      await this.driver.prepare(spec.source);
+      const spec = boxSpecOf(request, code, folders, {
+        capabilities: this.driver.capabilities,
+        pidsLimit: this.settings.operator.current.runtime.pidsLimit,
+      });
       const box = await this.driver.start(spec);
       await onBox(box);
       client = new GuestClient(box.socket);
@@ -85,6 +93,13 @@ export class AgentStarter {
     }
   }
 }
+
+/** Rejects when the signal aborts. */
+const whenAborted = async (signal: AbortSignal): Promise<never> => {
+  signal.throwIfAborted();
+  await once(signal, 'abort');
+  throw signal.reason;
+};
 
 const toProgram = (
   request: StartAgent,

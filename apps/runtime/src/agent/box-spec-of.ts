@@ -1,11 +1,11 @@
 import type { StartAgent } from '@berth/contracts/runtime';
 import { guestEnv, type Generation } from '@berth/guest-protocol';
+import type { ContainerOptions } from '@berth/templates';
 import type { BoxLimits, BoxSource, BoxSpec } from '../driver/box-spec.js';
 import type { DriverCapabilities } from '../driver/driver.js';
 import { widestNetwork } from '../driver/requirements.plan.js';
 import type { AgentFolders } from './agent-folders.js';
 
-const MAX_PROCESSES = 1024;
 const BYTES_PER_MB = 1024 * 1024;
 const BYTES_PER_GB = 1024 * BYTES_PER_MB;
 
@@ -16,21 +16,29 @@ export interface StartCode {
   readonly generation: Generation;
   /** Variables that the owner's replace. */
   readonly env: Readonly<Record<string, string>>;
+  readonly container: Pick<ContainerOptions, 'root' | 'writableRoot' | 'runtimeClass'>;
 }
 
-export const limitsOf = (resources: StartAgent['resources']): BoxLimits => ({
+/** What the host decides about all its boxes. */
+export interface BoxHost {
+  readonly capabilities: DriverCapabilities;
+  /** Processes and threads of one agent. */
+  readonly pidsLimit: number;
+}
+
+export const limitsOf = (resources: StartAgent['resources'], pidsLimit: number): BoxLimits => ({
   memoryBytes: resources.memMb * BYTES_PER_MB,
   cpus: resources.vcpus,
-  processes: MAX_PROCESSES,
+  processes: pidsLimit,
   diskBytes: resources.diskGb * BYTES_PER_GB,
 });
 
 /** The box for a start. */
 export const boxSpecOf = (
   { agentId, epoch, resources }: StartAgent,
-  { source, command, generation }: StartCode,
+  { source, command, generation, container }: StartCode,
   { run, logs, journal }: AgentFolders,
-  capabilities: DriverCapabilities,
+  { capabilities, pidsLimit }: BoxHost,
 ): BoxSpec => ({
   agentId,
   epoch,
@@ -38,7 +46,9 @@ export const boxSpecOf = (
   command,
   env: { [guestEnv.generation]: generation },
   guestFolders: { run, logs, journal },
-  limits: limitsOf(resources),
-  user: 'unprivileged',
+  limits: limitsOf(resources, pidsLimit),
+  user: container.root ? 'root' : 'unprivileged',
+  rootFileSystem: container.writableRoot ? 'writable' : 'read-only',
+  runtimeClass: container.runtimeClass,
   network: widestNetwork(capabilities),
 });

@@ -5,6 +5,9 @@ import { agentStartFailed } from './agent-refusals.js';
 import type { StartCode } from './box-spec-of.js';
 import { HostTemplates } from './host-templates.js';
 
+/** A deployed version has no template that would say anything. */
+const NO_OPTIONS = { root: false, writableRoot: false, runtimeClass: null } as const;
+
 /** Finds on this host what an agent starts with. */
 @Injectable()
 export class StartCodes {
@@ -41,10 +44,17 @@ export class StartCodes {
     const template = this.templates.get(name);
     if (template === undefined) throw agentStartFailed(`This host has no template "${name}".`);
     return {
-      source: { kind: 'template', version, name: template.id, folder: template.folder },
+      source: {
+        kind: 'template',
+        version,
+        name: template.id,
+        folder: template.folder,
+        image: template.container.image,
+      },
       command: template.program?.command ?? null,
       generation: template.generation,
       env: {},
+      container: template.container,
     };
   }
 
@@ -60,6 +70,7 @@ export class StartCodes {
       command: ['/bin/sh', '-c', built.start],
       generation: 'current',
       env: built.env,
+      container: NO_OPTIONS,
     };
   }
 }

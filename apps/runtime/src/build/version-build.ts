@@ -25,7 +25,7 @@ export class VersionBuild {
     private readonly driver: Driver,
     private readonly versions: VersionStore,
     private readonly systemLog: SystemLog,
-    @Inject(RuntimeConfig) private readonly settings: Pick<RuntimeConfig, 'builds'>,
+    @Inject(RuntimeConfig) private readonly settings: Pick<RuntimeConfig, 'builds' | 'operator'>,
     private readonly log: Logger,
   ) {}
 
@@ -84,7 +84,7 @@ export class VersionBuild {
     log: BuildLog,
     signal: AbortSignal,
   ): Promise<void> {
-    const limits = limitsOf(resources);
+    const limits = limitsOf(resources, this.settings.operator.current.runtime.pidsLimit);
     for (const step of build.length === 0 ? [':'] : build) {
       if (build.length > 0) log.add('info', `$ ${step}`);
       const spec = {

@@ -6,6 +6,8 @@ export type BoxSource =
       readonly version: number;
       readonly name: string;
       readonly folder: string;
+      /** The image of its containers; null: the host's default. */
+      readonly image: string | null;
     }
   /** What a build has produced: a folder of the host. */
   | {
@@ -59,5 +61,9 @@ export interface BoxSpec {
   readonly limits: BoxLimits;
   /** The user of the agent's processes. `root` is root of a user namespace, never root of the host. */
   readonly user: 'unprivileged' | 'root';
+  /** A writable one is kept until the source or its image changes. Drivers without containers ignore it. */
+  readonly rootFileSystem: 'read-only' | 'writable';
+  /** null: the host's default. Drivers without containers ignore it. */
+  readonly runtimeClass: string | null;
   readonly network: 'public' | 'none';
 }

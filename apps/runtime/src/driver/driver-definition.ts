@@ -1,4 +1,5 @@
 import type { EnvReader } from '@berth/config';
+import type { OperatorSettings } from '@berth/operator-file';
 import type { Logger } from '@berth/telemetry';
 import type { Driver } from './driver.js';
 
@@ -22,5 +23,5 @@ export interface ConfiguredDriver {
 /** A driver that the configuration can choose; `driver-registry.ts` names it. */
 export interface DriverDefinition {
   /** Reads the driver's own variables. Records invalid ones at the reader. */
-  configure(reader: EnvReader): ConfiguredDriver;
+  configure(reader: EnvReader, operator: OperatorSettings): ConfiguredDriver;
 }

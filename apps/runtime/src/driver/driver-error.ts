@@ -6,6 +6,7 @@
  * - `host_exhausted`: this host has no room for another agent.
  * - `spec_unsupported`: the driver cannot run such a box here.
  * - `image_unavailable`: the image of the box cannot be pulled.
+ * - `runtime_class_unavailable`: this host does not have the runtime class of the box.
  * - `guest_not_started`: the guest exited at once.
  * - `box_absent`: the agent has no box here.
  * - `box_stuck`: the processes did not stop, continue or end within the driver's time limit.
@@ -16,6 +17,7 @@ export type DriverErrorCode =
   | 'host_exhausted'
   | 'spec_unsupported'
   | 'image_unavailable'
+  | 'runtime_class_unavailable'
   | 'guest_not_started'
   | 'box_absent'
   | 'box_stuck';

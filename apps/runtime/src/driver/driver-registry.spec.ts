@@ -1,4 +1,5 @@
 import { ConfigError, readEnv } from '@berth/config';
+import { readOperatorSettings } from '@berth/operator-file';
 import { describe, expect, it } from 'vitest';
 import { quietLog } from '../__fixtures__/host.fixture.js';
 import type { DriverDefinition } from './driver-definition.js';
@@ -22,28 +23,28 @@ const drivers = { process: requiring('FIRST_SETTING'), nerdctl: requiring('SECON
 describe('the driver of a host', () => {
   it.each([{}, { BERTH_RUNTIME: 'process' }])('is the process driver with %j', (env) => {
     const reader = readEnv(env);
-    const driver = chooseDriver(reader);
+    const driver = chooseDriver(reader, readOperatorSettings(reader));
     reader.done();
     expect(driver.create(context)).toBeInstanceOf(ProcessDriver);
   });
 
   it('is the nerdctl driver if the configuration names it', () => {
     const reader = readEnv({ BERTH_RUNTIME: 'nerdctl' });
-    const driver = chooseDriver(reader);
+    const driver = chooseDriver(reader, readOperatorSettings(reader));
     reader.done();
     expect(driver.create(context)).toBeInstanceOf(NerdctlDriver);
   });
 
   it('of an unknown name is an invalid configuration that lists the known names', () => {
     const reader = readEnv({ BERTH_RUNTIME: 'nonesuch' });
-    chooseDriver(reader, drivers);
+    chooseDriver(reader, readOperatorSettings(reader), drivers);
     expect(() => reader.done()).toThrow(ConfigError);
     expect(() => reader.done()).toThrow(/BERTH_RUNTIME must be one of process, nerdctl/);
   });
 
   it('reads its own settings and no other driver’s', () => {
     const reader = readEnv({ BERTH_RUNTIME: 'nerdctl' });
-    chooseDriver(reader, drivers);
+    chooseDriver(reader, readOperatorSettings(reader), drivers);
     expect(() => reader.done()).toThrow(/^Bad configuration: SECOND_SETTING is not set\.$/);
   });
 });

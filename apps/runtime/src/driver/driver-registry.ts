@@ -1,4 +1,5 @@
 import type { EnvReader, RuntimeDriver } from '@berth/config';
+import type { OperatorSettings } from '@berth/operator-file';
 import type { ConfiguredDriver, DriverDefinition } from './driver-definition.js';
 import { nerdctlDriver } from './nerdctl/nerdctl-driver.definition.js';
 import { processDriver } from './process/process-driver.definition.js';
@@ -12,5 +13,8 @@ const DRIVERS: DriverDefinitions = { process: processDriver, nerdctl: nerdctlDri
  * The driver that `BERTH_RUNTIME` names, with its settings; the process driver if the variable is unset. Records a
  * problem that lists the known names if it names another.
  */
-export const chooseDriver = (reader: EnvReader, drivers: DriverDefinitions = DRIVERS): ConfiguredDriver =>
-  drivers[reader.runtimeDriver()].configure(reader);
+export const chooseDriver = (
+  reader: EnvReader,
+  operator: OperatorSettings,
+  drivers: DriverDefinitions = DRIVERS,
+): ConfiguredDriver => drivers[reader.runtimeDriver()].configure(reader, operator);

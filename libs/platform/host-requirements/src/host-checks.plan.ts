@@ -12,6 +12,10 @@ export interface HostFacts {
   readonly runc: FoundVersion;
   readonly address: string;
   readonly subidUser: string;
+  /** The operator's runtime class. */
+  readonly runtimeClass: string;
+  /** The program of the runtime class, if this host lacks it. */
+  readonly missingShim: string | null;
   readonly hasSubordinateIds: boolean;
   readonly hasFreezer: boolean;
   /** Names of CNI plugins and of programs that are missing. */
@@ -81,6 +85,13 @@ const featureChecks = (facts: HostFacts): readonly HostCheck[] => {
       `/etc/subuid and /etc/subgid have no 65,536 ids for ${subidUser}: run "useradd --system ${subidUser}" and ` +
         `add the line ${subidUser}:200000:65536 to both.`,
       hasSubordinateIds,
+    ),
+    check(
+      'runtime class',
+      facts.runtimeClass,
+      `The runtime class ${facts.runtimeClass} is not on this host: install ${facts.missingShim ?? ''}, or set ` +
+        "runtime.class in the operator's file to runc.",
+      facts.missingShim === null,
     ),
     check(
       'freezer',

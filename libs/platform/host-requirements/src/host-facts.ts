@@ -8,6 +8,7 @@ import { findProgram } from './find-program.js';
 import { PROGRAMS, type FoundVersion, type HostFacts } from './host-checks.plan.js';
 import type { HostMeans } from './host-means.js';
 import { parseServerVersions, parseVersion } from './nerdctl-versions.js';
+import { runtimeClassOf } from './runtime-class.js';
 import { readSubordinateIds } from './subordinate-ids.js';
 
 /** The check as a whole may take 5 s. */
@@ -36,12 +37,21 @@ export const readHostFacts = async (means: HostMeans): Promise<HostFacts> => {
     runc,
     address: means.address ?? DEFAULT_ADDRESS,
     subidUser: means.subidUser,
+    runtimeClass: means.runtimeClass,
+    missingShim: missingShim(means),
     hasSubordinateIds: ids !== undefined,
     hasFreezer: canFreeze(mounts),
     missingPlugins: PLUGINS.filter((name) => !cniFolders.some((folder) => existsSync(join(folder, name)))),
     missingPrograms: PROGRAMS.filter((name) => findProgram(name, means.path) === undefined),
     hasLoopDevices: existsSync('/dev/loop-control'),
   };
+};
+
+/** runc is checked by its version. */
+const missingShim = ({ runtimeClass, path }: HostMeans): HostFacts['missingShim'] => {
+  const { shim } = runtimeClassOf(runtimeClass);
+  if (runtimeClass === 'runc' || findProgram(shim, path) !== undefined) return null;
+  return shim;
 };
 
 const SILENT: { readonly containerd: FoundVersion | 'silent'; readonly runc: FoundVersion } = {

@@ -1,13 +1,28 @@
+import { parseImageReference } from '@berth/kernel';
 import Type, { type Static, type TSchema } from 'typebox';
 
 /** `host` or `host:port`, in lower case. */
 const HOST =
   /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/;
 
+const RUNTIME_CLASS = /^[a-z][a-z0-9-]{0,31}$/;
+
 const host = Type.Refine(
   Type.String(),
   (value) => HOST.test(value),
   () => 'must be a host name in lower case, with a port if it is not 443',
+);
+
+const imageReference = Type.Refine(
+  Type.String(),
+  (value) => parseImageReference(value) !== undefined,
+  () => 'must be the reference of an image, such as docker.io/library/debian:12',
+);
+
+const runtimeClass = Type.Refine(
+  Type.String(),
+  (value) => RUNTIME_CLASS.test(value),
+  () => 'must be the name of a runtime class, such as runc',
 );
 
 /** What the operator writes about a host. */
@@ -29,6 +44,12 @@ export const operatorFileSchema = section({
   ),
   runtime: Type.Optional(
     section({
+      image: Type.Optional(imageReference),
+      pull: Type.Optional(Type.Enum(['missing', 'always', 'never'])),
+      class: Type.Optional(runtimeClass),
+      subidUser: Type.Optional(Type.String({ pattern: '^[a-z_][a-z0-9_-]{0,31}$' })),
+      allowRoot: Type.Optional(Type.Boolean()),
+      pidsLimit: Type.Optional(Type.Integer({ minimum: 16, maximum: 65_536 })),
       builds: Type.Optional(Type.Integer({ minimum: 1, maximum: 64 })),
     }),
   ),

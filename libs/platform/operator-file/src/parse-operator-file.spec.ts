@@ -20,7 +20,15 @@ describe("the operator's file", () => {
           { host: 'ghcr.io', insecure: false },
         ],
       },
-      runtime: { builds: 2 },
+      runtime: {
+        image: 'docker.io/library/debian:12',
+        pull: 'missing',
+        class: 'runc',
+        subidUser: 'berth',
+        allowRoot: true,
+        pidsLimit: 1024,
+        builds: 2,
+      },
     });
   });
 
@@ -40,6 +48,14 @@ describe("the operator's file", () => {
     ['- a', 'line 1: the file must be object'],
     ['deploy:\n  gitHost: [a]\n', 'line 2: deploy.gitHost is not known'],
     ['deploys: {}\n', 'line 1: deploys is not known'],
+    ['runtime:\n  pull: often\n', 'line 2: runtime.pull must be equal to one of the allowed values'],
+    [
+      'runtime:\n  image: https://docker.io/debian\n',
+      'line 2: runtime.image must be the reference of an image, such as docker.io/library/debian:12',
+    ],
+    ['runtime:\n  class: Run C\n', 'line 2: runtime.class must be the name of a runtime class, such as runc'],
+    ['runtime:\n  pidsLimit: 0\n', 'line 2: runtime.pidsLimit must be >= 16'],
+    ['runtime:\n  allowRoot: yes please\n', 'line 2: runtime.allowRoot must be boolean'],
     ['runtime:\n\n  builds: 0\n', 'line 3: runtime.builds must be >= 1'],
     ['runtime:\n  builds: two\n', 'line 2: runtime.builds must be integer'],
     [

@@ -16,6 +16,17 @@ export interface OperatorFile {
     readonly registries: readonly AllowedHost[];
   };
   readonly runtime: {
+    /** Image of agents whose template names none. */
+    readonly image: string;
+    readonly pull: 'missing' | 'always' | 'never';
+    /** Runtime class of agents whose template names none. */
+    readonly class: string;
+    /** Whose subordinate ids agents get. */
+    readonly subidUser: string;
+    /** Whether images may run as root inside. */
+    readonly allowRoot: boolean;
+    /** Processes and threads of an agent. */
+    readonly pidsLimit: number;
     /** Builds at a time on one host. */
     readonly builds: number;
   };
@@ -26,7 +37,15 @@ export class OperatorFileError extends Error {
   override readonly name = 'OperatorFileError';
 }
 
-const DEFAULT_BUILDS = 2;
+const RUNTIME_DEFAULTS: OperatorFile['runtime'] = {
+  image: 'docker.io/library/debian:12',
+  pull: 'missing',
+  class: 'runc',
+  subidUser: 'berth',
+  allowRoot: true,
+  pidsLimit: 1024,
+  builds: 2,
+};
 
 /** Parses the text of the file; an empty one is all defaults. Throws `OperatorFileError`. */
 export const parseOperatorFile = (text: string): OperatorFile => {
@@ -95,7 +114,7 @@ const withDefaults = ({ deploy = {}, runtime = {} }: OperatorFileText): Operator
     gitHosts: allowedHosts(deploy.gitHosts, ['github.com']),
     registries: allowedHosts(deploy.registries, ['docker.io', 'ghcr.io']),
   },
-  runtime: { builds: runtime.builds ?? DEFAULT_BUILDS },
+  runtime: { ...RUNTIME_DEFAULTS, ...runtime },
 });
 
 type HostEntries = NonNullable<NonNullable<OperatorFileText['deploy']>['gitHosts']>;

@@ -1,2 +1,8 @@
-export { parseTemplate, TemplateError, type Template, type TemplateEnvVar } from './template.js';
+export {
+  parseTemplate,
+  TemplateError,
+  type ContainerOptions,
+  type Template,
+  type TemplateEnvVar,
+} from './template.js';
 export { readTemplates } from './read-templates.js';

@@ -1,8 +1,22 @@
+import { parseImageReference } from '@berth/kernel';
+
 /** A variable that the creator of an agent can or must set. */
 export interface TemplateEnvVar {
   readonly key: string;
   readonly required: boolean;
   readonly description: string;
+}
+
+/** What a template says about the containers of its agents. */
+export interface ContainerOptions {
+  /** Reference of an image; null: the operator's. */
+  readonly image: string | null;
+  /** The agent's processes are root inside. */
+  readonly root: boolean;
+  /** The agent can change its root file system. */
+  readonly writableRoot: boolean;
+  /** null: the operator's. */
+  readonly runtimeClass: string | null;
 }
 
 /** A template for agents: one folder with a `template.json` and the files of the agent's program. */
@@ -21,6 +35,8 @@ export interface Template {
   readonly program: { readonly command: readonly [string, ...string[]] } | null;
   /** The generation of the guest that serves its agents. */
   readonly generation: 'current' | 'legacy';
+  /** How its agents' containers are made; drivers without containers ignore it. */
+  readonly container: ContainerOptions;
   /** Absolute path of the template's folder. */
   readonly folder: string;
 }
@@ -33,6 +49,7 @@ export class TemplateError extends Error {
 type Fields = Readonly<Record<string, unknown>>;
 
 const ID_FORM = /^[a-z0-9][a-z0-9-]{0,63}$/;
+const RUNTIME_CLASS = /^[a-z][a-z0-9-]{0,31}$/;
 const ENV_KEY_FORM = /^(?!BERTH_)[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
 /** Parses the text of `<folder>/template.json`; throws `TemplateError`. */
@@ -55,6 +72,7 @@ export const parseTemplate = (text: string, folder: string, folderName: string):
     env: readEnv(fields['env'] ?? [], fail),
     program: readProgram(fields['program'], fail),
     generation: readGeneration(fields['generation'] ?? 'current', fail),
+    container: readContainer(fields, read.flag, fail),
     folder,
   };
 };
@@ -127,6 +145,31 @@ const readProgram = (value: unknown, fail: Fail): Template['program'] => {
   const fields = toObject(value, '"program" (null if there is none)', fail);
   const [command, ...args] = toTexts(fields['command'], '"program.command"', fail);
   return command === undefined ? fail('"program.command" is empty') : { command: [command, ...args] };
+};
+
+const readContainer = (
+  fields: Fields,
+  flag: (name: string, fallback: boolean) => boolean,
+  fail: Fail,
+): ContainerOptions => ({
+  image: readImage(fields['image'] ?? null, fail),
+  root: flag('root', false),
+  writableRoot: flag('writableRoot', false),
+  runtimeClass: readRuntimeClass(fields['runtimeClass'] ?? null, fail),
+});
+
+const readImage = (value: unknown, fail: Fail): string | null => {
+  if (value === null) return null;
+  return typeof value === 'string' && parseImageReference(value) !== undefined
+    ? value
+    : fail('"image" must be the reference of an image, such as docker.io/library/debian:12');
+};
+
+const readRuntimeClass = (value: unknown, fail: Fail): string | null => {
+  if (value === null) return null;
+  return typeof value === 'string' && RUNTIME_CLASS.test(value)
+    ? value
+    : fail('"runtimeClass" must be the name of a runtime class, such as runc');
 };
 
 const readGeneration = (value: unknown, fail: Fail): Template['generation'] =>

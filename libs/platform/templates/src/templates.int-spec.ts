@@ -51,10 +51,17 @@ describe('templates', () => {
       ...whole,
       deprecated: false,
       generation: 'current',
+      container: { image: null, root: false, writableRoot: false, runtimeClass: null },
       env: [{ key: 'API_KEY', required: true, description: 'The key.' }],
       folder: join(dir, 'mine'),
     });
     expect(templates.find(({ id }) => id === 'echo')?.name).toBe('Echo');
+  });
+
+  it('say how the containers of their agents are made', async () => {
+    const container = { image: 'ghcr.io/acme/app:1', root: true, writableRoot: true, runtimeClass: 'runsc' };
+    put('mine', { ...whole, ...container });
+    expect((await readTemplates([dir]))[0]?.container).toEqual(container);
   });
 
   it('are read without the files and dot folders next to them', async () => {
@@ -75,6 +82,9 @@ describe('templates', () => {
     ['an empty command', { ...whole, program: { command: [] } }, /"program.command" is empty/],
     ['no program', { ...whole, program: undefined }, /"program" \(null if there is none\)/],
     ['a reserved variable', { ...whole, env: [{ key: 'BERTH_X', description: 'x' }] }, /env\[0\]/],
+    ['a malformed image', { ...whole, image: 'https://ghcr.io/app' }, /"image"/],
+    ['a root that is not a flag', { ...whole, root: 'yes' }, /"root" must be true or false/],
+    ['a malformed runtime class', { ...whole, runtimeClass: '../runc' }, /"runtimeClass"/],
     ['an unknown generation', { ...whole, generation: 'newest' }, /"generation"/],
   ])('with %s are refused with the file and the reason', async (_, content, message) => {
     put('mine', content);

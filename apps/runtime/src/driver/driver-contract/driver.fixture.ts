@@ -97,6 +97,8 @@ export class DriverFixture {
       guestFolders: { run, logs, journal },
       limits: { memoryBytes: 256 * MB, cpus: 1, processes: 256, diskBytes: 256 * MB },
       user: 'unprivileged',
+      rootFileSystem: 'read-only',
+      runtimeClass: null,
       network: widestNetwork(this.driver.capabilities),
       ...changes,
     };

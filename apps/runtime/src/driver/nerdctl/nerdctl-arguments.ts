@@ -16,6 +16,8 @@ export interface NerdctlScope {
 /** Folders and files of the host that a container is created with. */
 export interface ContainerParts {
   readonly image: string;
+  /** containerd's name of the runtime; undefined: its default. */
+  readonly runtime: string | undefined;
   /** Name of the subordinate ids. */
   readonly subidUser: string;
   /** The guest with its Node and libraries. */
@@ -87,6 +89,7 @@ export const runArguments = (spec: BoxSpec, instance: string, parts: ContainerPa
     `--label=${LABELS.agent}=${agentId}`,
     `--label=${LABELS.epoch}=${epoch}`,
     `--pidfile=${parts.pidFile}`,
+    ...(parts.runtime === undefined ? [] : [`--runtime=${parts.runtime}`]),
     '--log-driver=none',
     '--network=none',
     ...isolation(parts.subidUser),

@@ -2,15 +2,14 @@ import { hostProblems, readHostFacts, readHostMeans } from '@berth/host-requirem
 import type { DriverDefinition } from '../driver-definition.js';
 import { NerdctlDriver } from './nerdctl.driver.js';
 
-const DEFAULT_IMAGE = 'docker.io/library/debian:12';
-
 /** `BERTH_RUNTIME=nerdctl`. Reads BERTH_NERDCTL (nerdctl), CONTAINERD_ADDRESS, CNI_PATH. */
 export const nerdctlDriver: DriverDefinition = {
-  configure(reader) {
-    const means = readHostMeans(reader);
+  configure(reader, operator) {
+    const { class: runtimeClass, subidUser } = operator.current.runtime;
+    const means = readHostMeans(reader, { runtimeClass, subidUser });
     return {
       check: async () => hostProblems(await readHostFacts(means)),
-      create: (context) => new NerdctlDriver({ ...context, ...means, image: DEFAULT_IMAGE }),
+      create: (context) => new NerdctlDriver({ ...context, ...means, operator }),
     };
   },
 };

@@ -7,11 +7,17 @@ export interface NerdctlFailure {
   readonly timedOut: boolean;
 }
 
-const CONTAINERD_AWAY = [/cannot access containerd socket/, /connection refused/, /failed to dial "/];
+const CONTAINERD_AWAY = [
+  /cannot access containerd socket/,
+  /dial unix .*connection refused/,
+  /failed to dial "/,
+];
+const CLASS_AWAY = [/runtime \\?"[^"]*" binary not installed/];
 const IMAGE_AWAY = [
   /failed to resolve reference/,
   /image .* not found/i,
   /no such image/i,
+  /image not available/,
   /pull access denied/,
 ];
 const GUEST_DIED = [/exec .* (no such file or directory|permission denied|exec format error)/];
@@ -29,6 +35,12 @@ export const toDriverError = ({ stderr, timedOut }: NerdctlFailure): DriverError
     });
   if (matches(IMAGE_AWAY))
     return new DriverError('image_unavailable', 'The image of the agent cannot be pulled.', { cause });
+  if (matches(CLASS_AWAY))
+    return new DriverError(
+      'runtime_class_unavailable',
+      'The host of the agent does not have the runtime class that its template names.',
+      { cause },
+    );
   if (matches(GUEST_DIED))
     return new DriverError('guest_not_started', 'The guest could not be started.', { cause });
   return undefined;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEFAULT_ADDRESS, findProgram, openFilesLimit, readSubordinateIds } from '@berth/host-requirements';
+import type { OperatorSettings } from '@berth/operator-file';
 import type { Logger } from '@berth/telemetry';
 import { BoxCgroups } from '../cgroup/box-cgroups.js';
 import { openHierarchies, removeHierarchies } from '../cgroup/cgroup-hierarchies.js';
@@ -23,8 +24,7 @@ export interface NerdctlDriverOptions {
   readonly cniPath: string | undefined;
   /** Folder of the guest's kits; undefined: below the data folder. */
   readonly kits?: string;
-  /** Image of agents whose source is not an image itself. */
-  readonly image: string;
+  readonly operator: Pick<OperatorSettings, 'current'>;
   /** Name of the subordinate ids of agents. */
   readonly subidUser: string;
   /** Folders in which programs are looked for. */

@@ -11,17 +11,20 @@ const ID = 'e22993730a7cc39176d9d37d532f0181da11d85b92a2fb5af1e10c0e0308f223';
 const spec: BoxSpec = {
   agentId: 'agt_01',
   epoch: 7,
-  source: { kind: 'template', version: 1, name: 'echo', folder: '/templates/echo' },
+  source: { kind: 'template', version: 1, name: 'echo', folder: '/templates/echo', image: null },
   command: null,
   env: {},
   guestFolders: { run: '/a/run', logs: '/a/logs', journal: '/a/journal' },
   limits: { memoryBytes: 512 * MB, cpus: 0.5, processes: 1024, diskBytes: 1024 * MB },
   user: 'unprivileged',
+  rootFileSystem: 'read-only',
+  runtimeClass: null,
   network: 'none',
 };
 
 const parts = {
   image: 'example.test/image:1',
+  runtime: undefined,
   subidUser: 'berth',
   kit: '/kit/1',
   code: '/templates/echo',
@@ -130,6 +133,17 @@ describe('a failed call', () => {
     [
       'image_unavailable',
       `${at}"failed to resolve reference \\"berth.test/nosuch:1\\": failed to do request"`,
+    ],
+    [
+      'image_unavailable',
+      `${at}"failed to resolve reference \\"localhost:1/x:1\\": failed to do request: Head ` +
+        '\\"http://localhost:1/v2/x/manifests/1\\": dial tcp 127.0.0.1:1: connect: connection refused"',
+    ],
+    ['image_unavailable', `${at}"image not available: \\"docker.io/library/debian@sha256:465a\\""`],
+    [
+      'runtime_class_unavailable',
+      `${at}"failed to start shim: failed to resolve runtime path: runtime \\"io.containerd.runsc.v1\\" binary not ` +
+        'installed \\"containerd-shim-runsc-v1\\": file does not exist"',
     ],
     [
       'guest_not_started',

@@ -2,30 +2,31 @@ import { rm } from 'node:fs/promises';
 import { freemem } from 'node:os';
 import { join } from 'node:path';
 import type { Json } from '@berth/kernel';
+import { runtimeClassOf } from '@berth/host-requirements';
 import { guestEnv } from '@berth/guest-protocol';
 import { execa } from 'execa';
 import { agentFolders } from '../../agent/agent-folders.js';
-import { becomesTrue } from '../../poll.js';
 import type { BoxSource, BoxSpec } from '../box-spec.js';
 import { Driver, type Box, type BoxStats, type DriverCapabilities, type ListedBox } from '../driver.js';
 import { DriverError } from '../driver-error.js';
-import { isAlive, readProcess, signal } from '../process-table.js';
+import { isAlive, readProcess } from '../process-table.js';
 import { refuseSource, refuseUnsupported } from '../requirements.plan.js';
 import { ContainerBox, readContainerRecord } from './container-box.js';
 import { assertContainerdResponds } from './containerd-probe.js';
 import { ContainerRemoval } from './container-removal.js';
+import { killAll, letEnd } from './container-processes.js';
 import { parseContainerId, parseContainerList, type ListedContainer } from './container-list.js';
+import { isInsecure } from './images/insecure-registry.js';
+import { ImageStore, type CallNerdctl } from './images/image-store.js';
 import { listArguments, removeArguments, runArguments, scopeArguments } from './nerdctl-arguments.js';
 import { toDriverError } from './nerdctl-failures.js';
 import { openNerdctlHost, type NerdctlDriverOptions, type NerdctlHost } from './nerdctl-host.js';
 import { INSIDE } from './paths-inside.js';
 
-/** Time limits in milliseconds for calls to nerdctl, which itself waits for containerd without limit. */
+/** Time limit in milliseconds for calls to nerdctl, which itself waits for containerd without limit. */
 const CALL_MS = 20_000;
-const PULL_MS = 900_000;
 /** Delay between TERM and KILL for processes that outlive the agent's program. */
 const LEFTOVER_GRACE_MS = 1_000;
-const ENDED_WITHIN_MS = 5_000;
 
 const CAPABILITIES: DriverCapabilities = {
   isolation: 'container',
@@ -43,7 +44,7 @@ export class NerdctlDriver extends Driver {
   readonly #boxes = new Map<string, ContainerBox>();
   /** Ids of the containers by agent. */
   readonly #containers = new Map<string, string>();
-  readonly #pulls = new Map<string, Promise<void>>();
+  readonly #images = new ImageStore((args, options) => this.#nerdctl(args, options));
   readonly #removal = new ContainerRemoval((ids) => this.#nerdctl(removeArguments(ids)));
   #host: NerdctlHost | undefined;
 
@@ -59,11 +60,10 @@ export class NerdctlDriver extends Driver {
 
   async prepare(source: BoxSource): Promise<void> {
     refuseSource(source, this.capabilities);
-    const { image } = this.options;
-    const pull = this.#pulls.get(image) ?? this.#obtain(image);
-    this.#pulls.set(image, pull);
-    pull.catch(() => this.#pulls.delete(image));
-    await pull;
+    const { runtime, deploy } = this.options.operator.current;
+    const image = this.#imageOf(source);
+    await assertContainerdResponds(this.#open.address);
+    await this.#images.obtain(image, runtime.pull, isInsecure(image, deploy.registries));
   }
 
   async start(spec: BoxSpec): Promise<Box> {
@@ -80,8 +80,9 @@ export class NerdctlDriver extends Driver {
     await rm(pidFile, { force: true });
     const output = await this.#nerdctl(
       runArguments(spec, instance, {
-        image: this.options.image,
+        image: this.#imageOf(source),
         subidUser: this.options.subidUser,
+        runtime: runtimeClassOf(spec.runtimeClass ?? this.options.operator.current.runtime.class).runtime,
         kit: kit.folder,
         code,
         disk,
@@ -136,8 +137,9 @@ export class NerdctlDriver extends Driver {
   async stop(agentId: string, graceMs: number): Promise<void> {
     const container = this.#containers.get(agentId);
     if (container !== undefined) {
-      if (graceMs > 0) await this.#letEnd(container, Math.min(graceMs, LEFTOVER_GRACE_MS));
-      await this.#kill(container);
+      const { cgroups } = this.#open;
+      if (graceMs > 0) await letEnd(cgroups, container, Math.min(graceMs, LEFTOVER_GRACE_MS));
+      await killAll(cgroups, container);
       this.#boxes.get(agentId)?.ended();
       this.#boxes.delete(agentId);
     }
@@ -173,16 +175,16 @@ export class NerdctlDriver extends Driver {
     await this.#host?.close();
   }
 
-  async #obtain(image: string): Promise<void> {
-    await assertContainerdResponds(this.#open.address);
-    const isHere = await this.#nerdctl(['image', 'inspect', '--format={{.ID}}', image]).then(
-      () => true,
-      (error: unknown) => {
-        if (error instanceof DriverError && error.code === 'image_unavailable') return false;
-        throw error;
-      },
-    );
-    if (!isHere) await this.#nerdctl(['pull', '--quiet', image], PULL_MS);
+  /** The reference of the image that a box runs in. */
+  #imageOf(source: BoxSource): string {
+    switch (source.kind) {
+      case 'image':
+        return source.reference;
+      case 'template':
+        return source.image ?? this.options.operator.current.runtime.image;
+      case 'build':
+        return this.options.operator.current.runtime.image;
+    }
   }
 
   async #containersOfThisHost(): Promise<readonly ListedContainer[]> {
@@ -204,39 +206,19 @@ export class NerdctlDriver extends Driver {
     }
   }
 
-  async #letEnd(container: string, withinMs: number): Promise<void> {
-    const { cgroups } = this.#open;
-    const [guest] = await cgroups.pids(container);
-    const others = async (): Promise<readonly number[]> =>
-      (await cgroups.pids(container)).filter((pid) => pid !== guest);
-    for (const pid of await others()) signal(pid, 'SIGTERM');
-    await becomesTrue(async () => (await others()).length === 0, withinMs);
-  }
-
-  /** The kernel ends every process of the container with its process 1. A frozen one dies when it is thawed. */
-  async #kill(container: string): Promise<void> {
-    const { cgroups } = this.#open;
-    const dead = async (): Promise<boolean> => {
-      const pids = await cgroups.pids(container);
-      if (pids.length === 0) return true;
-      for (const pid of pids) signal(pid, 'SIGKILL');
-      await cgroups.setFrozen(container, false).catch(() => undefined);
-      return false;
-    };
-    if (!(await becomesTrue(dead, ENDED_WITHIN_MS)))
-      throw new DriverError('box_stuck', 'The processes of the agent could not be ended.');
-  }
-
-  async #nerdctl(args: readonly string[], timeout: number = CALL_MS): Promise<string> {
+  async #nerdctl(args: readonly string[], options: Parameters<CallNerdctl>[1] = {}): Promise<string> {
     const { program, environment, scope } = this.#open;
+    const { timeoutMs = CALL_MS, signal } = options;
     const result = await execa(program, [...scopeArguments(scope), ...args], {
       env: environment,
       stdin: 'ignore',
-      timeout,
+      timeout: timeoutMs,
+      ...(signal === undefined ? {} : { cancelSignal: signal }),
       forceKillAfterDelay: 1_000,
       reject: false,
     });
     if (!result.failed) return result.stdout;
+    signal?.throwIfAborted();
     const { stderr, timedOut } = result;
     throw (
       toDriverError({ stderr, timedOut }) ??

@@ -46,7 +46,14 @@ describe('a runtime on a host without what the nerdctl driver needs', () => {
     const hangs = '#!/bin/sh\n[ "$1" = --version ] && echo nerdctl version 2.1.2 && exit\nexec sleep 60\n';
     writeFileSync(nerdctl, hangs, { mode: 0o755 });
     const startedAt = performance.now();
-    const means = { nerdctl, address: undefined, cniPath: folder, subidUser: 'nobody-has-ids', path: folder };
+    const means = {
+      nerdctl,
+      address: undefined,
+      cniPath: folder,
+      subidUser: 'nobody-has-ids',
+      runtimeClass: 'runc',
+      path: folder,
+    };
     const facts = await readHostFacts(means);
     expect(performance.now() - startedAt).toBeLessThan(5_000);
     expect(facts).toMatchObject({ nerdctl: [2, 1], containerd: 'silent', hasSubordinateIds: false });

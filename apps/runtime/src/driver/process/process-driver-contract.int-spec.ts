@@ -33,7 +33,13 @@ for (const [name, features] of VARIANTS) {
         ...(features === undefined ? {} : { features }),
         log: quietLog,
       }),
-    source: { kind: 'template', version: 1, name: 'shell', folder: join(TEST_TEMPLATES, 'shell') },
+    source: {
+      kind: 'template',
+      version: 1,
+      name: 'shell',
+      folder: join(TEST_TEMPLATES, 'shell'),
+      image: null,
+    },
     codeFile: 'template.json',
   });
 }

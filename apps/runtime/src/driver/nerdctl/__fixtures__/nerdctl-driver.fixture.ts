@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseOperatorFile } from '@berth/operator-file';
 import { containerTestHost, loadTestImage } from '@berth/testing';
 import { GUEST_MAIN, quietLog, TEST_TEMPLATES } from '../../../__fixtures__/host.fixture.js';
 import type { DriverUnderTest } from '../../driver-contract/driver.fixture.js';
@@ -17,7 +18,7 @@ export const nerdctlDriverOn = async (dataDir: string, address: string): Promise
     address,
     cniPath: containerTestHost().cniPath,
     kits: join(tmpdir(), 'kits'),
-    image: 'berth.test/shell:1',
+    operator: { current: parseOperatorFile('runtime: { image: berth.test/shell:1 }') },
     subidUser: 'berth',
     path: '',
     log: quietLog,
@@ -27,6 +28,6 @@ export const nerdctlDriverOn = async (dataDir: string, address: string): Promise
 /** The same as the contract needs it. */
 export const nerdctlDriverUnderTest: DriverUnderTest = {
   create: (dataDir) => nerdctlDriverOn(dataDir, containerTestHost().address),
-  source: { kind: 'template', version: 1, name: 'shell', folder: join(TEST_TEMPLATES, 'shell') },
+  source: { kind: 'template', version: 1, name: 'shell', folder: join(TEST_TEMPLATES, 'shell'), image: null },
   codeFile: 'template.json',
 };

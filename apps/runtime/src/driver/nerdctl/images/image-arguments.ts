@@ -1,0 +1,16 @@
+/** Pulls an image without showing progress. `insecure`: also by plain HTTP, and without checking certificates. */
+export const pullArguments = (reference: string, insecure: boolean): readonly string[] => [
+  ...(insecure ? ['--insecure-registry'] : []),
+  'pull',
+  '--quiet',
+  reference,
+];
+
+/** Prints what an image says about itself, as one line of JSON. */
+export const inspectImageArguments = (reference: string): readonly string[] => [
+  'image',
+  'inspect',
+  '--mode=native',
+  '--format={{json .}}',
+  reference,
+];

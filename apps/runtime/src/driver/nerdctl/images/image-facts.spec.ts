@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { parseImageFacts } from './image-facts.js';
+
+const DIGEST = 'sha256:a29b0e15db163cc709f924272521b8ff3fafce27ff5c3d4ee18e8b590ac5c035';
+
+/** As printed by nerdctl 2.1.2, shortened. */
+const printed = (config: object): string =>
+  `{"Image":{"Name":"berth.test/shell:1","Labels":null,"Target":{"mediaType":"application/vnd.docker.distribution.` +
+  `manifest.v2+json","digest":"${DIGEST}","size":422}},"ImageConfig":{"architecture":"amd64","os":"linux",` +
+  `"config":${JSON.stringify(config)},"rootfs":{"type":"layers","diff_ids":[]}},"size":1998848}\n`;
+
+describe('what an image says about itself', () => {
+  it('is its command, variables, folder and user', () => {
+    const config = {
+      Entrypoint: ['/entry', '-x'],
+      Cmd: ['serve'],
+      Env: ['PATH=/bin', 'OPTIONS=a=b', 'EMPTY='],
+      WorkingDir: '/srv',
+      User: 'app:staff',
+    };
+    expect(parseImageFacts(printed(config))).toEqual({
+      digest: DIGEST,
+      command: ['/entry', '-x', 'serve'],
+      env: { PATH: '/bin', OPTIONS: 'a=b', EMPTY: '' },
+      workingDir: '/srv',
+      user: 'app:staff',
+    });
+  });
+
+  it('is nothing to run, the root folder and no user if it says nothing', () => {
+    const nothing = { digest: DIGEST, command: null, env: {}, workingDir: '/', user: '' };
+    expect(parseImageFacts(printed({}))).toEqual(nothing);
+    expect(parseImageFacts(printed({ Entrypoint: null, Cmd: null, Env: null }))).toEqual(nothing);
+  });
+
+  it('is the same under each of its names, and absent for an image that is not here', () => {
+    const twice = printed({ User: '7' }) + printed({ User: '7' });
+    expect(parseImageFacts(twice)?.user).toBe('7');
+    expect(parseImageFacts('\n')).toBeUndefined();
+  });
+});
