@@ -2,7 +2,7 @@
  * Why a driver could not carry out a call.
  *
  * - `host_unsuitable`: this host lacks what the driver needs.
- * - `host_unavailable`: what the driver needs on this host does not respond at present.
+ * - `host_unavailable`: a program that the driver needs on this host does not respond right now.
  * - `host_exhausted`: this host has no room for another agent.
  * - `spec_unsupported`: the driver cannot run such a box here.
  * - `image_unavailable`: the image of the box cannot be pulled.

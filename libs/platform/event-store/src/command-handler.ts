@@ -187,4 +187,4 @@ const tooBusy = (cause: unknown): DomainError =>
   new DomainError('unavailable', 'service_unavailable', 'Try again shortly.', {}, { cause });
 
 const noLongerAwaited = (): DomainError =>
-  new DomainError('unavailable', 'service_unavailable', 'The command came too late and was not started.');
+  new DomainError('unavailable', 'service_unavailable', 'The command arrived too late and was not started.');

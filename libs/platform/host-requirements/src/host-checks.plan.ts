@@ -1,4 +1,4 @@
-/** A version of a program: `missing`, or not known because the program could not be asked. */
+/** The version of a program: `missing` if it is not installed, `unknown` if it did not report its version. */
 export type FoundVersion = 'missing' | 'unknown' | readonly [major: number, minor: number];
 
 /** What the nerdctl driver depends on, as found on this host. */
@@ -27,7 +27,7 @@ export interface HostFacts {
 /** One requirement of the nerdctl driver. */
 export interface HostCheck {
   readonly name: string;
-  /** What was found, for example a version; empty for a thing that is there or not. */
+  /** What was found, for example a version; empty for something that has no version. */
   readonly found: string;
   /** What is wrong and what to do about it, one line each; empty if the host meets the requirement. */
   readonly problems: readonly string[];

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 
-/** Ids that a user namespace maps, all of them below an agent's container. */
+/** Where the ids of the user namespaces of agents' containers begin on the host. */
 export interface SubordinateIds {
-  /** The id outside of 0 inside. */
+  /** The host's user id for user 0 of the container. */
   readonly uid: number;
   readonly gid: number;
 }
 
-/** How many ids an agent needs; also the least id outside. */
+/** How many ids an agent needs, and the lowest id of the host that a range may begin with. */
 const RANGE = 65_536;
 
 /** First id of the range of `user` in the text of `/etc/subuid` or `/etc/subgid`; undefined without a range that is large enough. */

@@ -9,7 +9,7 @@ export interface ListedContainer extends ListedBox {
 const NAME = /^(agt_[0-9a-z]+)\.(\d+)$/;
 const ID = /^[0-9a-f]{64}$/;
 
-/** Parses the output of `nerdctl ps --format json`; leaves out containers whose name Berth does not give. */
+/** Parses the output of `nerdctl ps --format json`; omits containers that Berth did not name. */
 export const parseContainerList = (output: string): readonly ListedContainer[] =>
   output
     .split('\n')
