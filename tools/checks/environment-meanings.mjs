@@ -29,6 +29,7 @@ export const MEANINGS = {
   BERTH_GUEST_MAIN: "The guest's main file; by default the one of this checkout.",
   BERTH_HOST:
     'The address that the gateway listens on; by default 127.0.0.1 under the process driver, otherwise 0.0.0.0.',
+  BERTH_HOST_NAME: "The name of a runtime's host for operators; by default the name of the machine.",
   BERTH_HOST_ID:
     "The id of a runtime's host (`hst_…`). Needed if its NATS user is limited to that id; by default the first start generates one.",
   BERTH_INSTANCE:

@@ -43,6 +43,7 @@ const NOT_DOCUMENTED = {
     'guest_unreachable',
     'invalid_size',
     'other_event_log',
+    'host_removed',
     'staged_file_exists',
     'staged_file_unknown',
     'stale_epoch',

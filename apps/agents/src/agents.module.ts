@@ -38,7 +38,14 @@ import { EnvCommandHandler } from './env/env.command-handler.js';
 import { EnvNatsController } from './env/env.nats-controller.js';
 import { EnvVault } from './env/env-vault.js';
 import { AnnounceHostHandler } from './host/announce-host.js';
+import { HostCommandHandler } from './host/host.command-handler.js';
 import { HostDirectory } from './host/host-directory.js';
+import { hostListProjection } from './host/host-list.projection.js';
+import { HostListQuery } from './host/host-list.query.js';
+import { HostPresence } from './host/host-presence.js';
+import { HostRegistration } from './host/host-registration.js';
+import { HostStreams } from './host/host.streams.js';
+import { OperatorHostsNatsController } from './host/operator-hosts.nats-controller.js';
 import { HostNatsController } from './host/host.nats-controller.js';
 import { Placement } from './host/placement.js';
 import { ObservationHandler } from './host/report-observation.js';
@@ -63,9 +70,16 @@ import { DueAgentsQuery } from './timers/due-agents.query.js';
     }),
     ProjectionModule.forFeature(agentListProjection),
     ProjectionModule.forFeature(deploymentListProjection),
+    ProjectionModule.forFeature(hostListProjection),
     RelayModule.forFeature({ categories: [agentCodec.category], toContractEvent }),
   ],
-  controllers: [AgentNatsController, DeploymentNatsController, EnvNatsController, HostNatsController],
+  controllers: [
+    AgentNatsController,
+    DeploymentNatsController,
+    EnvNatsController,
+    HostNatsController,
+    OperatorHostsNatsController,
+  ],
   providers: [
     AgentStreams,
     AgentCommandHandler,
@@ -99,7 +113,12 @@ import { DueAgentsQuery } from './timers/due-agents.query.js';
       useFactory: ({ keyring }: AgentsConfig) => new SecretBox(keyring),
     },
 
+    HostStreams,
+    HostPresence,
     HostDirectory,
+    HostCommandHandler,
+    HostListQuery,
+    HostRegistration,
     Placement,
     AnnounceHostHandler,
     ObservationHandler,

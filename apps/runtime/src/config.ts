@@ -12,6 +12,8 @@ export abstract class RuntimeConfig extends BrokerEnv {
   abstract readonly metricsPort: number | undefined;
   /** The id of this host, if the operator has set it. */
   abstract readonly hostId: string | undefined;
+  /** The name that operators see; undefined: that of the machine. */
+  abstract readonly hostName: string | undefined;
   /** Folder of the agents' volumes, logs and records. */
   abstract readonly dataDir: string;
   /** The driver that BERTH_RUNTIME names. */
@@ -40,7 +42,7 @@ export abstract class RuntimeConfig extends BrokerEnv {
 }
 
 /**
- * Reads NATS_URL, BERTH_INSTANCE (berth), BERTH_HOST_ID, BERTH_LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT,
+ * Reads NATS_URL, BERTH_INSTANCE (berth), BERTH_HOST_ID, BERTH_HOST_NAME (the machine's name), BERTH_LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT,
  * BERTH_METRICS_PORT, BERTH_RUNTIME (process) and the variables of the driver that it names, BERTH_RUNTIME_DATA
  * (.data/runtime), BERTH_SHIPPED_TEMPLATES_DIR, BERTH_TEMPLATES_DIR, BERTH_GUEST_MAIN, BERTH_GATEWAY_URL,
  * BERTH_CONFIG (berth.yaml in BERTH_DATA), BERTH_BUILD_SECONDS (900), GIT_SSL_CAINFO, PATH, BERTH_CRASH_LIMIT (5), BERTH_CRASH_WINDOW_SECONDS (60), BERTH_START_ATTEMPTS (3), BERTH_DATA_HOST (127.0.0.1),
@@ -57,6 +59,7 @@ export const readRuntimeConfig = (env: Env): RuntimeConfig => {
   return reader.done({
     ...reader.brokerEnv(),
     hostId,
+    hostName: reader.optional('BERTH_HOST_NAME'),
     logLevel: reader.oneOf('BERTH_LOG_LEVEL', LOG_LEVELS, 'info'),
     otlpEndpoint: reader.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT', ['http', 'https']),
     metricsPort: reader.optionalInteger('BERTH_METRICS_PORT', { min: 1, max: 65_535 }),

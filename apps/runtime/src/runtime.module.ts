@@ -24,6 +24,7 @@ import { SystemLog } from './logs/system-log.js';
 import { ActivityReporter } from './report/activity-reporter.js';
 import { AgentReports } from './report/agent-reports.js';
 import { HostAnnouncer } from './report/host-announcer.js';
+import { HostFigureReader } from './report/host-figures.js';
 import { HostLog } from './report/host-log.js';
 import { ObservationReporter } from './report/observation-reporter.js';
 import { RuntimeNatsController } from './runtime.nats-controller.js';
@@ -89,6 +90,7 @@ import { TransfersNatsController } from './transfer/transfers.nats-controller.js
       inject: [RuntimeConfig],
       useFactory: ({ dataDir }: RuntimeConfig) => HostLog.open(dataDir),
     },
+    HostFigureReader,
     HostAnnouncer,
     HostPresence,
     { provide: TransferTickets, useFactory: () => new TransferTickets() },

@@ -4,6 +4,7 @@ import { DomainError, type Page } from '@berth/kernel';
 import { Database, decodeCursor, encodeCursor, type SqlRunner } from '@berth/persistence';
 import { InjectProjection } from '@berth/service';
 import { Inject, Injectable } from '@nestjs/common';
+import { hostLost } from '../agent/decide-lost.js';
 import { agentCodec } from '../agent/agent.events.js';
 import { agentListProjection } from './agent-list.projection.js';
 import type { AgentRow } from './agent-row.js';
@@ -79,13 +80,19 @@ export class AgentListQuery {
     return { items, nextCursor: more ? encodeCursor({ before: last.id }) : null };
   }
 
-  /** Returns the host of the agent's volume, and the agent's guest. Errors: not_found `agent_not_found`. */
+  /**
+   * Returns the host of the agent's volume, and the agent's guest. Errors: not_found `agent_not_found`, unavailable
+   * `agent_unavailable` while the host is lost.
+   */
   async locate(accountId: string, agentId: string): Promise<LocatedAgent> {
-    const rows = await this.database.query<LocatedAgent>(
-      `SELECT host, guest FROM agent_list WHERE id = $1 AND account_id = $2 AND state <> 'deleting'`,
+    const rows = await this.database.query<LocatedAgent & { readonly state_reason: string | null }>(
+      `SELECT host, guest, state_reason FROM agent_list WHERE id = $1 AND account_id = $2 AND state <> 'deleting'`,
       [agentId, accountId],
     );
-    return rows[0] ?? this.fromLog.locate(accountId, agentId);
+    const row = rows[0];
+    if (row === undefined) return this.fromLog.locate(accountId, agentId);
+    if (row.state_reason === 'host_lost') throw hostLost();
+    return { host: row.host, guest: row.guest };
   }
 }
 

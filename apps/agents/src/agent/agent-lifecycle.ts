@@ -4,6 +4,7 @@ import { Requester } from '@berth/messaging';
 import { Logger } from '@berth/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import { ENV_TOO_LARGE } from '../env/env-limits.js';
+import { HostStreams } from '../host/host.streams.js';
 import { countStart } from './agent-metrics.js';
 import { AgentCommandHandler, systemOrigin, type CommandOrigin } from './agent.command-handler.js';
 import type { Agent, LiveAgent } from './agent.js';
@@ -24,6 +25,7 @@ export class AgentLifecycle {
     private readonly agents: AgentCommandHandler,
     @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
     private readonly recipe: StartRecipe,
+    private readonly hosts: HostStreams,
     private readonly log: Logger,
   ) {}
 
@@ -123,7 +125,7 @@ export class AgentLifecycle {
 
   private async remove(agent: Extract<Agent, { status: 'deleting' }>): Promise<boolean> {
     const { agentId, accountId } = agent;
-    if (agent.host !== null)
+    if (agent.host !== null && !(await this.isRemoved(agent.host)))
       await this.requester.request(runtimeRequests.remove, { agentId }, { host: agent.host });
     await this.recipe.forget(agentId);
     await this.agents.handle(
@@ -132,6 +134,11 @@ export class AgentLifecycle {
       systemOrigin(accountId, `${agentId}/deleted`),
     );
     return true;
+  }
+
+  /** A removed host takes no orders, also if it returns. */
+  private async isRemoved(host: string): Promise<boolean> {
+    return (await this.hosts.load(host)).state.status === 'removed';
   }
 
   /** Takes the agent from warm sleep to cold, which frees its memory. A concurrent wake has a higher epoch and wins. */

@@ -54,6 +54,7 @@ export type AgentCommand =
       readonly at: string;
     }
   | { readonly type: 'LoseHost'; readonly at: string }
+  | { readonly type: 'RemoveHost'; readonly at: string }
   | { readonly type: 'SettleAbsence'; readonly epoch: number; readonly at: string }
   | { readonly type: 'SettlePresence'; readonly epoch: number; readonly frozen: boolean; readonly at: string }
   /** A deployment has built a version. */

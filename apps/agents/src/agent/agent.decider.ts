@@ -1,12 +1,16 @@
 import { DomainError, type Decider } from '@berth/kernel';
 import type { AgentCommand } from './agent.commands.js';
 import { evolve, type Agent, type AgentEvent, type LiveAgent } from './agent.js';
-import { atEpoch, crash, fallAsleep, settlePresence, loseHost, settleAbsence } from './decide-observed.js';
+import { atEpoch, crash, fallAsleep, settlePresence, settleAbsence } from './decide-observed.js';
+import { failWithHost, requireHost } from './decide-lost.js';
 import { prepareVersion } from './decide-versions.js';
 import { abandonCreation, create, sleep, start, stop, wake } from './decide-requested.js';
 
 const notFound = (): DomainError =>
   new DomainError('not_found', 'agent_not_found', 'There is no such agent.');
+
+/** Commands of the owner that only the agent's host can carry out. */
+const OWNERS: ReadonlySet<AgentCommand['type']> = new Set(['Start', 'Wake', 'Stop', 'Sleep']);
 
 const decide = (command: AgentCommand, agent: Agent): readonly AgentEvent[] => {
   if (command.type === 'Create') return create(command, agent);
@@ -18,12 +22,14 @@ const decide = (command: AgentCommand, agent: Agent): readonly AgentEvent[] => {
   }
   if (agent.status !== 'live') throw notFound();
   if (command.type === 'PrepareVersion') return prepareVersion(command, agent);
+  if (command.type === 'LoseHost' || command.type === 'RemoveHost') return failWithHost(command, agent);
+  if (OWNERS.has(command.type)) requireHost(agent);
   return decideLive(command, agent);
 };
 
 type LiveCommand = Exclude<
   AgentCommand,
-  { type: 'Create' | 'AbandonCreation' | 'ConfirmDeleted' | 'PrepareVersion' }
+  { type: 'Create' | 'AbandonCreation' | 'ConfirmDeleted' | 'PrepareVersion' | 'LoseHost' | 'RemoveHost' }
 >;
 
 const decideLive = (command: LiveCommand, agent: LiveAgent): readonly AgentEvent[] => {
@@ -40,8 +46,6 @@ const decideLive = (command: LiveCommand, agent: LiveAgent): readonly AgentEvent
       return fallAsleep(command, agent);
     case 'ReportCrash':
       return crash(command, agent);
-    case 'LoseHost':
-      return loseHost(command, agent);
     case 'SettleAbsence':
       return settleAbsence(command, agent);
     case 'SettlePresence':

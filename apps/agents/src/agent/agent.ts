@@ -25,7 +25,13 @@ export type Life =
   | { readonly state: 'stopping'; readonly target: 'stopped' | 'sleeping'; readonly deadline: string }
   | { readonly state: 'stopped' }
   | { readonly state: 'sleeping'; readonly depth: 'warm' | 'cold'; readonly reason: SleepReason }
-  | { readonly state: 'failed'; readonly code: string; readonly message: string };
+  | {
+      readonly state: 'failed';
+      readonly code: string;
+      readonly message: string;
+      /** What it was when its host was lost; absent if it was running, and after any other failure. */
+      readonly was?: Life;
+    };
 
 export interface LiveAgent {
   readonly status: 'live';
@@ -97,16 +103,21 @@ export const evolve = (agent: Agent, event: AgentEvent): Agent => {
     case 'AgentStopped':
       return withLife(agent, { state: 'stopped' }, event.data.at);
     case 'AgentFailed':
-      return withLife(
-        agent,
-        { state: 'failed', code: event.data.code, message: event.data.message },
-        event.data.at,
-      );
+      return withLife(agent, failedLife(agent, event.data), event.data.at);
     case 'AgentDeletionRequested':
       return deleting(agent);
     case 'AgentDeleted':
       return { status: 'deleted' };
   }
+};
+
+const failedLife = (
+  agent: Agent,
+  { code, message }: Extract<AgentEvent, { type: 'AgentFailed' }>['data'],
+): Life => {
+  const life: Life = { state: 'failed', code, message };
+  const isLost = code === 'host_lost' && agent.status === 'live' && agent.life.state !== 'running';
+  return isLost ? { ...life, was: agent.life } : life;
 };
 
 const created = ({

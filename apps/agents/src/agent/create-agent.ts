@@ -31,7 +31,7 @@ export class AgentCreation {
     private readonly rollback: CreationRollback,
   ) {}
 
-  /** Errors: invalid `unknown_template`; conflict `agent_name_taken`, `external_id_taken`; unavailable without a host. */
+  /** Errors: invalid `unknown_template`; conflict `agent_name_taken`, `external_id_taken`; unavailable `no_capacity`. */
   async create(request: CreateAgent): Promise<AgentView> {
     const profile = this.profile(request);
     const agentId = deriveId('agt', request.commandId);

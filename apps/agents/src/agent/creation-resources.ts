@@ -24,13 +24,13 @@ export class CreationResources {
 
   /**
    * Acquires the resources, the names first, and returns the host. Errors: conflict `agent_name_taken`,
-   * `external_id_taken`; unavailable without a host; `CreationOvertaken` when the attempt was abandoned in the meantime.
+   * `external_id_taken`; unavailable `no_capacity`; `CreationOvertaken` when the attempt was abandoned in the meantime.
    */
   async acquire({ agentId, attempt, request, profile }: CreationAttempt): Promise<string> {
     for (const claim of claimsOf(profile))
       await this.reservations.claim(claim, { agentId, attempt }, request);
     const { accountId, resources } = profile;
-    const host = await this.placement.place({ agentId, attempt, accountId, memMb: resources.memMb });
+    const host = await this.placement.place({ agentId, attempt, accountId, ...resources });
     await this.vault.putCreated(agentId, attempt, request.env);
     return host;
   }

@@ -1,6 +1,7 @@
 import type { AgentCommandOf } from './agent.commands.js';
 import type { AgentEvent, Life, LiveAgent } from './agent.js';
 import { isUntried } from './agent-versions.js';
+import { beforeLoss, settleEarlierPresence, settleLostAbsence, settleLostPresence } from './decide-lost.js';
 import { failed, startFailed, starting } from './agent-starting.js';
 import { adoptNext } from './decide-versions.js';
 
@@ -48,14 +49,15 @@ export const settleAbsence = (
   agent: LiveAgent,
 ): readonly AgentEvent[] => {
   if (command.epoch !== agent.epoch) return [];
+  const was = beforeLoss(agent);
+  if (was !== null) return settleLostAbsence(agent, was, command.at);
   const { life, agentId, epoch } = agent;
-  const lost = life.state === 'failed' && life.code === 'host_lost';
   const shutDown = life.state === 'sleeping' && life.reason === 'host_shutdown';
   const awaited =
     life.state === 'running' && Date.parse(command.at) - Date.parse(agent.since) < AWAITED_SECONDS * 1000;
-  if (awaited || (agent.profile.idleTtlSeconds === 0 && (life.state === 'running' || lost || shutDown)))
+  if (awaited || (agent.profile.idleTtlSeconds === 0 && (life.state === 'running' || shutDown)))
     return starting(agent, 'recover', false, command.at);
-  if (life.state !== 'running' && !lost && !(life.state === 'sleeping' && life.depth === 'warm')) return [];
+  if (life.state !== 'running' && !(life.state === 'sleeping' && life.depth === 'warm')) return [];
   return [
     {
       type: 'AgentFellAsleep',
@@ -68,22 +70,15 @@ export const settlePresence = (
   command: AgentCommandOf<'SettlePresence'>,
   agent: LiveAgent,
 ): readonly AgentEvent[] => {
+  const was = beforeLoss(agent);
+  if (was !== null && command.epoch < agent.epoch) return settleEarlierPresence(agent, was, command);
   if (command.epoch !== agent.epoch) return [];
+  if (was !== null) return settleLostPresence(agent, was, command);
   const { life, agentId, epoch } = agent;
-  const lost = life.state === 'failed' && life.code === 'host_lost';
-  if (command.frozen) {
-    if (life.state !== 'running' && !lost) return [];
-    return [
-      { type: 'AgentFellAsleep', data: { agentId, epoch, depth: 'warm', reason: 'idle', at: command.at } },
-    ];
-  }
-  return lost ? [{ type: 'AgentStarted', data: { agentId, epoch, guest: agent.guest, at: command.at } }] : [];
-};
-
-export const loseHost = (command: AgentCommandOf<'LoseHost'>, agent: LiveAgent): readonly AgentEvent[] =>
-  agent.life.state === 'running'
-    ? failed(agent, 'host_lost', 'The machine that runs the agent does not respond.', command.at)
+  return command.frozen && life.state === 'running'
+    ? [{ type: 'AgentFellAsleep', data: { agentId, epoch, depth: 'warm', reason: 'idle', at: command.at } }]
     : [];
+};
 
 type EpochCommand = AgentCommandOf<
   'ConfirmStarted' | 'FailTransition' | 'ConfirmStopped' | 'ReportCrashLoop'

@@ -103,7 +103,7 @@ export const stop = (command: AgentCommandOf<'Stop'>, agent: LiveAgent): readonl
   if (command.target === 'stopped' && life.state === 'stopped') return [];
   if (command.target === 'sleeping') {
     if (life.state === 'sleeping') return [];
-    if (life.state === 'stopped' || (life.state === 'failed' && life.code !== 'host_lost')) {
+    if (life.state === 'stopped' || life.state === 'failed') {
       return [
         {
           type: 'AgentFellAsleep',
@@ -112,16 +112,21 @@ export const stop = (command: AgentCommandOf<'Stop'>, agent: LiveAgent): readonl
       ];
     }
   }
-  const deadline = after(command.at, STOP_DEADLINE_SECONDS);
-  return [
-    // A version whose first start is broken off runs at the next one.
-    ...adoptNext(agent, command.at),
-    {
-      type: 'AgentStopping',
-      data: { agentId, epoch: agent.epoch + 1, target: command.target, deadline, at: command.at },
-    },
-  ];
+  // A version whose first start is broken off runs at the next one.
+  return [...adoptNext(agent, command.at), ...stopping(agent, command.target, command.at)];
 };
+
+/** A stop with the next epoch. */
+export const stopping = (
+  { agentId, epoch }: LiveAgent,
+  target: 'stopped' | 'sleeping',
+  at: string,
+): readonly AgentEvent[] => [
+  {
+    type: 'AgentStopping',
+    data: { agentId, epoch: epoch + 1, target, deadline: after(at, STOP_DEADLINE_SECONDS), at },
+  },
+];
 
 /** The event holds the epoch of the first decision, so that a repeated command cannot freeze the agent at a later epoch. */
 export const sleep = ({ warm, at }: AgentCommandOf<'Sleep'>, agent: LiveAgent): readonly AgentEvent[] => {

@@ -1,17 +1,18 @@
 import type { AnnounceHost, HostOrders, ObservedAgent } from '@berth/contracts/agents';
-import { EventStore } from '@berth/event-store';
-import { DomainError } from '@berth/kernel';
-import { logIdentity } from '@berth/messaging';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import { AgentCommandHandler, systemOrigin, type CommandOrigin } from '../agent/agent.command-handler.js';
+import { beforeLoss } from '../agent/decide-lost.js';
 import { AgentLifecycle } from '../agent/agent-lifecycle.js';
 import type { LiveAgent } from '../agent/agent.js';
-import { HostDirectory } from './host-directory.js';
-import { Placement } from './placement.js';
+import { HostRegistration } from './host-registration.js';
 
 /** A change this recent is left for the host's next announcement: the host may have listed its agents before it. */
 const YOUNG_MS = 15_000;
+
+/** A host that returns after a loss may have thousands of agents; its announcement times out after 30 s. */
+const SETTLE_MS = 15_000;
+const SETTLED_AT_ONCE = 50;
 
 interface HostedRow {
   readonly id: string;
@@ -27,38 +28,21 @@ export class AnnounceHostHandler {
   constructor(
     private readonly agents: AgentCommandHandler,
     private readonly lifecycle: AgentLifecycle,
-    private readonly hosts: HostDirectory,
-    private readonly placement: Placement,
+    private readonly registration: HostRegistration,
     @Inject(Database) private readonly database: SqlRunner,
-    private readonly store: EventStore,
   ) {}
 
-  /** Returns the agents that the host must remove, and those that it must stop. Errors: conflict `other_event_log`. */
+  /**
+   * Returns the agents that the host must remove, and those that it must stop. Errors: conflict `other_event_log`,
+   * `host_removed`.
+   */
   async handle(announcement: AnnounceHost): Promise<HostOrders> {
-    const { host, incarnation, freeMemMb, agents } = announcement;
-    const logId = await this.requireSameLog(announcement);
-    const { restarted } = await this.hosts.seen(host, incarnation, freeMemMb);
-    // An agent that is starting has not taken its memory yet.
-    const reported = agents.filter(({ state }) => state !== 'starting');
-    await this.placement.reported(
-      host,
-      reported.map(({ agentId }) => agentId),
-    );
+    const { host, agents } = announcement;
+    const { logId, restarted } = await this.registration.register(announcement);
     const result = { remove: [] as string[], stop: [] as string[] };
     for (const observed of agents) await this.compare(host, observed, result);
     await this.settleAbsent(announcement, restarted);
     return { ...result, logId };
-  }
-
-  /** A host of another installation would lose all of its agents, because this log knows none of them. */
-  private async requireSameLog({ host, logId }: AnnounceHost): Promise<string> {
-    const own = await logIdentity(this.store);
-    if ((logId ?? own) === own) return own;
-    throw new DomainError(
-      'conflict',
-      'other_event_log',
-      `The agents of ${host} belong to an installation with another event log.`,
-    );
   }
 
   private async compare(
@@ -74,10 +58,9 @@ export class AnnounceHostHandler {
       return;
     }
     if (epoch > agent.epoch) return;
-    const { state } = agent.life;
-    const cold = state === 'stopped' || (state === 'sleeping' && agent.life.depth === 'cold');
-    const dead = state === 'failed' && agent.life.code !== 'host_lost';
-    if (cold || dead) {
+    const life = beforeLoss(agent) ?? agent.life;
+    const cold = life.state === 'stopped' || (life.state === 'sleeping' && life.depth === 'cold');
+    if (cold || life.state === 'failed') {
       result.stop.push(agentId);
       return;
     }
@@ -100,11 +83,18 @@ export class AnnounceHostHandler {
          OR (state = 'sleeping' AND state_reason = 'host_shutdown' AND idle_ttl_seconds = 0))`,
       [announcement.host],
     );
+    const absent: string[] = [];
     for (const row of rows) {
-      const young = Date.now() - row.state_changed_at.getTime() < YOUNG_MS;
+      // A lost host got no orders since, so what it lists is not older than the state.
+      const young =
+        row.state_reason !== 'host_lost' && Date.now() - row.state_changed_at.getTime() < YOUNG_MS;
       if (present.has(row.id) || (young && !restarted)) continue;
-      await this.settle(row.id);
+      absent.push(row.id);
     }
+    const end = Date.now() + SETTLE_MS;
+    // Those that are left over are settled at the next announcement.
+    while (absent.length > 0 && Date.now() < end)
+      await Promise.all(absent.splice(0, SETTLED_AT_ONCE).map((agentId) => this.settle(agentId)));
   }
 
   private async settle(agentId: string): Promise<void> {

@@ -1,8 +1,19 @@
+import type { HostFigures } from '@berth/contracts/agents';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 
 /** A host that is silent for this long counts as lost. Hosts announce themselves every 10 s. */
-const LOST_AFTER_MS = 60_000;
+export const LOST_AFTER_SECONDS = 30;
+
+/** What a host says when it announces itself. */
+export interface Announced {
+  readonly host: string;
+  /** New at every start of the host's process. */
+  readonly incarnation: string;
+  readonly freeMemMb: number;
+  /** null for a host of an older release. */
+  readonly figures: HostFigures | null;
+}
 
 /** The runtime hosts that have announced themselves to any process of this service. */
 @Injectable()
@@ -10,27 +21,47 @@ export class HostDirectory {
   constructor(@Inject(Database) private readonly database: SqlRunner) {}
 
   /** Records that the host is alive; returns whether its process has changed. */
-  async seen(host: string, incarnation: string, freeMemMb: number): Promise<{ restarted: boolean }> {
+  async seen({ host, incarnation, freeMemMb, figures }: Announced): Promise<{ restarted: boolean }> {
     const before = await this.database.query<{ incarnation: string }>(
       'SELECT incarnation FROM agent_hosts WHERE host = $1',
       [host],
     );
     await this.database.query(
-      `INSERT INTO agent_hosts (host, incarnation, last_seen_at, free_mem_mb) VALUES ($1, $2, now(), $3)
+      `INSERT INTO agent_hosts (host, incarnation, last_seen_at, free_mem_mb, figures) VALUES ($1, $2, now(), $3, $4)
        ON CONFLICT (host) DO UPDATE SET incarnation = excluded.incarnation, last_seen_at = excluded.last_seen_at,
-         free_mem_mb = excluded.free_mem_mb, silent_since = NULL`,
-      [host, incarnation, freeMemMb],
+         free_mem_mb = excluded.free_mem_mb, figures = excluded.figures, silent_since = NULL`,
+      [host, incarnation, freeMemMb, figures === null ? null : JSON.stringify(figures)],
     );
     return { restarted: before[0]?.incarnation !== incarnation };
   }
 
-  /** Returns the lost hosts; none until a minute after `listeningSince` (Unix milliseconds). */
+  /** Returns the lost hosts; none until 30 s after `listeningSince` (Unix milliseconds). */
   async lost(listeningSince: number): Promise<readonly string[]> {
-    if (Date.now() - listeningSince < LOST_AFTER_MS) return [];
+    if (Date.now() - listeningSince < LOST_AFTER_SECONDS * 1000) return [];
     const rows = await this.database.query<{ host: string }>(
-      `SELECT host FROM agent_hosts WHERE last_seen_at < now() - make_interval(secs => $1)`,
-      [LOST_AFTER_MS / 1000],
+      `SELECT coalesce(seen.host, list.id) AS host FROM agent_hosts AS seen
+       FULL JOIN host_list AS list ON list.id = seen.host
+       WHERE list.status IS DISTINCT FROM 'removed'
+         AND (last_seen_at IS NULL OR last_seen_at < now() - make_interval(secs => $1))`,
+      [LOST_AFTER_SECONDS],
     );
     return rows.map((row) => row.host);
+  }
+
+  /** Hosts that operators removed. */
+  async removed(): Promise<readonly string[]> {
+    const rows = await this.database.query<{ id: string }>(
+      `SELECT id FROM host_list WHERE status = 'removed'`,
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** Whether the host has been silent for long enough to count as lost. */
+  async isLost(host: string): Promise<boolean> {
+    const rows = await this.database.query(
+      'SELECT 1 FROM agent_hosts WHERE host = $1 AND last_seen_at >= now() - make_interval(secs => $2)',
+      [host, LOST_AFTER_SECONDS],
+    );
+    return rows.length === 0;
   }
 }

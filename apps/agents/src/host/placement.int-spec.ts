@@ -81,7 +81,7 @@ describe('a host of an installation with another event log', () => {
     await test.database.query('DELETE FROM agent_creations');
     await expect(test.create(aCreation())).rejects.toMatchObject({
       kind: 'unavailable',
-      code: 'service_unavailable',
+      code: 'no_capacity',
     });
   });
 
@@ -138,7 +138,7 @@ describe('a new agent', () => {
     const creation = aCreation({ env: [{ key: 'A', value: '1', isSecret: true }] });
     await expect(test.create(creation)).rejects.toMatchObject({
       kind: 'unavailable',
-      code: 'service_unavailable',
+      code: 'no_capacity',
     });
     expect(await test.database.query('SELECT agent_id FROM agent_creations')).toEqual([]);
     await add('host1', 4_096);

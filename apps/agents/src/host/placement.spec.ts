@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hostWithMostMemory } from './placement.js';
+import { fits, hostWithMostMemory } from './placement.js';
 
 const hosts = [
   { host: 'a', freeMemMb: 1_000 },
@@ -24,4 +24,28 @@ describe('the host of a new agent', () => {
     ).toBe('b'));
 
   it('is null without hosts', () => expect(hostWithMostMemory([], new Map())).toBeNull());
+});
+
+describe('a host fits an agent', () => {
+  const figures = {
+    name: 'one',
+    driver: 'nerdctl',
+    version: '1.0.0',
+    memMb: { total: 2_000, free: 1_000 },
+    diskGb: { total: 20, free: 10 },
+    limitsDisk: true,
+    runtimeClasses: [],
+  };
+
+  it('if it has the memory that the agent may use', () => {
+    expect(fits({ freeMemMb: 1_000, figures: null }, { memMb: 1_000, diskGb: 1 })).toBe(true);
+    expect(fits({ freeMemMb: 1_000, figures: null }, { memMb: 1_001, diskGb: 1 })).toBe(false);
+  });
+
+  it('if it has the disk that the agent may use, where the size of a volume is enforced', () => {
+    expect(fits({ freeMemMb: 1_000, figures }, { memMb: 1_000, diskGb: 10 })).toBe(true);
+    expect(fits({ freeMemMb: 1_000, figures }, { memMb: 1_000, diskGb: 11 })).toBe(false);
+    const advisory = { ...figures, limitsDisk: false };
+    expect(fits({ freeMemMb: 1_000, figures: advisory }, { memMb: 1_000, diskGb: 11 })).toBe(true);
+  });
 });

@@ -1,17 +1,18 @@
+import type { HostFigures } from '@berth/contracts/agents';
 import { runtimeRequests } from '@berth/contracts/runtime';
 import { EventStore } from '@berth/event-store';
-import { DomainError, isDomainError } from '@berth/kernel';
+import { DomainError } from '@berth/kernel';
 import { logIdentity, Requester } from '@berth/messaging';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
+import { HostPresence } from './host-presence.js';
+import { HostStreams } from './host.streams.js';
 
 /** Hosts announce themselves every 10 s; a host that missed two announcements is not chosen. */
 const FRESH_SECONDS = 25;
-/** How long a chosen host has to confirm that it is available. */
-const PRESENT_WITHIN_MS = 500;
 /** Without a fresh announcement, a broadcast asks all hosts; their responses are collected for this long. */
 const BROADCAST_MS = 300;
-const MAX_ABSENT = 5;
+const MAX_REFUSED = 5;
 /** How long the memory of a new agent counts as taken while its host has not announced the agent. */
 export const UNREPORTED_SECONDS = 60;
 
@@ -21,6 +22,7 @@ export interface PlacedCreation {
   readonly accountId: string;
   readonly attempt: number;
   readonly memMb: number;
+  readonly diskGb: number;
 }
 
 export type UnreportedCreation = Pick<PlacedCreation, 'agentId' | 'accountId'>;
@@ -28,11 +30,13 @@ export type UnreportedCreation = Pick<PlacedCreation, 'agentId' | 'accountId'>;
 interface Candidate {
   readonly host: string;
   readonly freeMemMb: number;
+  /** null for a host of an older release, and for one that has not announced itself. */
+  readonly figures: HostFigures | null;
 }
 
 /**
- * Chooses hosts for new agents: the host with the most free memory, less the agents that were placed there and are not
- * announced yet. A lock lets all processes together place one agent at a time, so that concurrent placements take each
+ * Chooses hosts for new agents: of the ready hosts that fit, the one with the most free memory, less the agents that were
+ * placed there and are not announced yet. A lock lets all processes together place one agent at a time, so that concurrent placements take each
  * other into account.
  */
 @Injectable()
@@ -41,23 +45,26 @@ export class Placement {
     @Inject(Requester) private readonly requester: Pick<Requester, 'request' | 'requestAll'>,
     @Inject(Database) private readonly database: Pick<Database, 'query' | 'transaction'>,
     private readonly store: EventStore,
+    private readonly presence: HostPresence,
+    private readonly hosts: HostStreams,
   ) {}
 
-  /** Errors: unavailable when there is no host. */
+  /** Errors: unavailable `no_capacity`. */
   async place(creation: PlacedCreation): Promise<string> {
-    for (let absent = 0; absent < MAX_ABSENT; absent++) {
-      const host = await this.reserve(creation, announced);
+    const refused = new Set<string>();
+    while (refused.size < MAX_REFUSED) {
+      const host = await this.reserve(creation, announced, refused);
       if (host === null) break;
-      if (await this.isPresent(host)) return host;
-      await this.database.query('UPDATE agent_hosts SET silent_since = now() WHERE host = $1', [host]);
+      if (await this.accepts(host)) return host;
+      refused.add(host);
     }
     const present = await this.ownHosts();
-    const host = await this.reserve(creation, () => Promise.resolve(present));
+    const host = await this.reserve(creation, () => Promise.resolve(present), new Set());
     if (host !== null) return host;
     throw new DomainError(
       'unavailable',
-      'service_unavailable',
-      'No machine that runs agents is available; try again shortly.',
+      'no_capacity',
+      'No machine has room for the agent; try again later, or with smaller resources.',
     );
   }
 
@@ -85,12 +92,15 @@ export class Placement {
   }
 
   private reserve(
-    { agentId, accountId, attempt, memMb }: PlacedCreation,
+    creation: PlacedCreation,
     candidates: (tx: SqlRunner) => Promise<readonly Candidate[]>,
+    except: ReadonlySet<string>,
   ): Promise<string | null> {
+    const { agentId, accountId, attempt, memMb } = creation;
     return this.database.transaction(async (tx) => {
       await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('agents/placement', 0))`);
-      const host = hostWithMostMemory(await candidates(tx), await unreported(tx, agentId));
+      const fitting = (await candidates(tx)).filter((one) => !except.has(one.host) && fits(one, creation));
+      const host = hostWithMostMemory(fitting, await unreported(tx, agentId));
       if (host === null) return null;
       await tx.query(
         `INSERT INTO agent_creations AS held (agent_id, account_id, attempt, host, mem_mb, placed_at)
@@ -103,35 +113,56 @@ export class Placement {
     });
   }
 
+  /** Whether the host is up, and ready according to the log. A drain counts as soon as its request has returned. */
+  private async accepts(host: string): Promise<boolean> {
+    const [isUp, isReady] = await Promise.all([this.presence.confirms(host), this.isReady(host)]);
+    if (!isUp)
+      await this.database.query('UPDATE agent_hosts SET silent_since = now() WHERE host = $1', [host]);
+    return isUp && isReady;
+  }
+
+  private async isReady(host: string): Promise<boolean> {
+    const { status } = (await this.hosts.load(host)).state;
+    // An unknown one joins with its next announcement.
+    return status === 'ready' || status === 'unknown';
+  }
+
   /**
-   * Returns the hosts that respond, without those of an installation with another event log. A host without a log is
-   * bound to this one by its first announcement.
+   * Returns the ready hosts that respond, without those of an installation with another event log. A host without a log
+   * is bound to this one by its first announcement.
    */
   private async ownHosts(): Promise<readonly Candidate[]> {
     const [own, present] = await Promise.all([
       logIdentity(this.store),
       this.requester.requestAll(runtimeRequests.hosts, {}, { waitMs: BROADCAST_MS }),
     ]);
-    return present.filter(({ logId }) => (logId ?? own) === own);
-  }
-
-  private async isPresent(host: string): Promise<boolean> {
-    try {
-      await this.requester.request(runtimeRequests.describe, {}, { host, deadlineMs: PRESENT_WITHIN_MS });
-      return true;
-    } catch (error) {
-      if (isDomainError(error, 'unavailable') || isDomainError(error, 'timeout')) return false;
-      throw error;
-    }
+    const known = present.filter(({ logId }) => (logId ?? own) === own);
+    const ready = await Promise.all(known.map(({ host }) => this.isReady(host)));
+    return known
+      .filter((_, index) => ready[index])
+      .map(({ host, freeMemMb }) => ({ host, freeMemMb, figures: null }));
   }
 }
 
 const announced = (tx: SqlRunner): Promise<readonly Candidate[]> =>
   tx.query<Candidate>(
-    `SELECT host, free_mem_mb AS "freeMemMb" FROM agent_hosts
-     WHERE last_seen_at > now() - make_interval(secs => $1) AND silent_since IS NULL AND free_mem_mb IS NOT NULL`,
+    `SELECT host, free_mem_mb AS "freeMemMb", figures FROM agent_hosts LEFT JOIN host_list ON id = host
+     WHERE last_seen_at > now() - make_interval(secs => $1) AND silent_since IS NULL AND free_mem_mb IS NOT NULL
+       AND coalesce(status, 'ready') = 'ready'`,
     [FRESH_SECONDS],
   );
+
+/**
+ * Whether the host has the memory and disk that the agent may use. Agents that sleep or use less than their limits leave
+ * theirs to others, so limits of existing agents do not count, only what is free. Pure.
+ */
+export const fits = (
+  { freeMemMb, figures }: Omit<Candidate, 'host'>,
+  { memMb, diskGb }: Pick<PlacedCreation, 'memMb' | 'diskGb'>,
+): boolean => {
+  if (freeMemMb < memMb) return false;
+  return figures === null || !figures.limitsDisk || figures.diskGb.free >= diskGb;
+};
 
 const unreported = async (tx: SqlRunner, except: string): Promise<ReadonlyMap<string, number>> => {
   const rows = await tx.query<{ host: string; mem_mb: string }>(
@@ -144,10 +175,11 @@ const unreported = async (tx: SqlRunner, except: string): Promise<ReadonlyMap<st
 
 /** Returns the host with the most memory left; null without candidates. Pure. */
 export const hostWithMostMemory = (
-  candidates: readonly Candidate[],
+  candidates: readonly Pick<Candidate, 'host' | 'freeMemMb'>[],
   unreportedMb: ReadonlyMap<string, number>,
 ): string | null => {
-  const left = ({ host, freeMemMb }: Candidate): number => freeMemMb - (unreportedMb.get(host) ?? 0);
+  const left = ({ host, freeMemMb }: Pick<Candidate, 'host' | 'freeMemMb'>): number =>
+    freeMemMb - (unreportedMb.get(host) ?? 0);
   const [first, ...others] = candidates;
   if (first === undefined) return null;
   return others.reduce((best, other) => (left(other) > left(best) ? other : best), first).host;

@@ -2,6 +2,7 @@ import type { Migration } from '@berth/persistence';
 import { createAgentsTables } from './2026-11-21-agents.js';
 import { createCreationsTable } from './2026-11-22-creations.js';
 import { createEnvWrites } from './2026-11-22-env-writes.js';
+import { addHostFigures } from './2026-11-22-hosts.js';
 import { measureVariables } from './2026-11-22-variable-sizes.js';
 
 /** In the order in which they run. */
@@ -10,4 +11,5 @@ export const migrations: readonly Migration[] = [
   measureVariables,
   createCreationsTable,
   createEnvWrites,
+  addHostFigures,
 ];

@@ -18,7 +18,7 @@ const SETTLE_MS = 2_000;
 
 /**
  * Acts on agents when time has passed. On every tick it derives the work from their state: it continues unfinished
- * transitions, fails overdue ones, turns warm sleep cold, fails agents of a lost host, and abandons creations whose process
+ * transitions, fails overdue ones, turns warm sleep cold, fails agents of a lost or removed host, and abandons creations whose process
  * died. No tick waits for the work of an earlier one. A second instance would do no harm, because every decision carries
  * the epoch for which it was made.
  */
@@ -50,7 +50,7 @@ export class AgentReconciler implements Runnable {
       this.#listeningSince = undefined;
     } catch (error) {
       // Hosts cannot announce themselves during an outage, so their silence does not count. A query that fails for another
-      // reason must not restart the minute, or lost hosts would stay unnoticed.
+      // reason must not restart these 30 s, or lost hosts would stay unnoticed.
       if (isDomainError(error, 'unavailable')) this.#listeningSince = undefined;
       throw error;
     } finally {
@@ -65,6 +65,7 @@ export class AgentReconciler implements Runnable {
       this.continueUnfinished(),
       this.cool(),
       this.loseAgents(listeningSince),
+      this.giveUpAgents(),
       this.settleCreations(),
     ]);
     for (const one of begun) if (one.status === 'rejected') throw one.reason;
@@ -90,6 +91,11 @@ export class AgentReconciler implements Runnable {
   private async loseAgents(listeningSince: number): Promise<void> {
     for (const { id, host } of await this.due.onLostHosts(listeningSince, this.forLogWork()))
       this.#logWork.begin(id, host, () => this.timeouts.loseHost(id));
+  }
+
+  private async giveUpAgents(): Promise<void> {
+    for (const { id, host } of await this.due.onRemovedHosts(this.forLogWork()))
+      this.#logWork.begin(id, host, () => this.timeouts.removeHost(id));
   }
 
   private async settleCreations(): Promise<void> {

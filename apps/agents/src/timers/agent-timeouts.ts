@@ -26,15 +26,24 @@ export class AgentTimeouts {
     );
   }
 
-  /** Fails a running agent whose host is lost. */
-  async loseHost(agentId: string): Promise<void> {
+  /** Fails an agent whose host is lost. */
+  loseHost(agentId: string): Promise<void> {
+    return this.failWithHost(agentId, 'LoseHost');
+  }
+
+  /** Fails an agent whose host an operator has removed. */
+  removeHost(agentId: string): Promise<void> {
+    return this.failWithHost(agentId, 'RemoveHost');
+  }
+
+  private async failWithHost(agentId: string, type: 'LoseHost' | 'RemoveHost'): Promise<void> {
     const agent = await this.agents.load(agentId);
     if (agent.status !== 'live') return;
     const { epoch, since, profile } = agent;
     await this.agents.handle(
       agentId,
-      { type: 'LoseHost', at: new Date().toISOString() },
-      systemOrigin(profile.accountId, `${agentId}/${String(epoch)}/${since}/host-lost`),
+      { type, at: new Date().toISOString() },
+      systemOrigin(profile.accountId, `${agentId}/${String(epoch)}/${since}/${type}`),
     );
   }
 

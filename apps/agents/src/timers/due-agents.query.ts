@@ -62,12 +62,25 @@ export class DueAgentsQuery {
     );
   }
 
-  /** Running agents of hosts that are lost; none until a minute after `listeningSince` (Unix milliseconds). */
+  /** Agents of hosts that are lost; none until 30 s after `listeningSince` (Unix milliseconds). */
   async onLostHosts(listeningSince: number, { except, limit }: DueOptions): Promise<DueAgent[]> {
     const hosts = await this.hosts.lost(listeningSince);
     if (hosts.length === 0) return [];
     return this.database.query<DueAgent>(
-      `SELECT id, host FROM agent_list WHERE host = ANY($1) AND state = 'running' AND id <> ALL($2) LIMIT $3`,
+      `SELECT id, host FROM agent_list
+       WHERE host = ANY($1) AND state NOT IN ('failed', 'deleting') AND id <> ALL($2) LIMIT $3`,
+      [hosts, except, limit],
+    );
+  }
+
+  /** Agents of hosts that operators removed. */
+  async onRemovedHosts({ except, limit }: DueOptions): Promise<DueAgent[]> {
+    const hosts = await this.hosts.removed();
+    if (hosts.length === 0) return [];
+    return this.database.query<DueAgent>(
+      `SELECT id, host FROM agent_list
+       WHERE host = ANY($1) AND state <> 'deleting' AND state_reason IS DISTINCT FROM 'host_removed'
+         AND id <> ALL($2) LIMIT $3`,
       [hosts, except, limit],
     );
   }

@@ -50,6 +50,10 @@ const ROUTES: Readonly<Record<string, Scope | 'anyone'>> = {
   'GET /api/v1/operations/dead-letters': 'operate',
   'POST /api/v1/operations/dead-letters/:id/replay': 'operate',
   'DELETE /api/v1/operations/dead-letters/:id': 'operate',
+  'GET /api/v1/operations/hosts': 'operate',
+  'POST /api/v1/operations/hosts/:id/drain': 'operate',
+  'POST /api/v1/operations/hosts/:id/resume': 'operate',
+  'DELETE /api/v1/operations/hosts/:id': 'operate',
 };
 
 let test: TestGateway;

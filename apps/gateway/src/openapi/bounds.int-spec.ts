@@ -68,7 +68,12 @@ beforeAll(async () => {
   const document = JSON.parse((await test.call('GET', '/openapi.json')).text) as Document;
   const agentId = newId('agt');
   test.services.agents.set(agentId, anAgent({ id: agentId }));
-  attempts = attemptsOf(document, { agent_id: agentId, execution_id: newId('exe'), key: 'A' });
+  attempts = attemptsOf(document, {
+    agent_id: agentId,
+    execution_id: newId('exe'),
+    id: newId('hst'),
+    key: 'A',
+  });
 });
 afterAll(() => test.stop());
 

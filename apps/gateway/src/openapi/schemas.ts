@@ -7,6 +7,8 @@ import {
   type DeploymentView,
   type EnvVarView,
   type TemplateView,
+  HOST_STATES,
+  type HostView,
 } from '@berth/contracts/agents';
 import { LOG_LEVELS, LOG_SOURCES, type LogEntry } from '@berth/contracts/runtime';
 import { EXECUTION_STATUSES, type ExecutionSummary } from '@berth/contracts/exec';
@@ -249,6 +251,19 @@ export const RESPONSE_SCHEMAS: { readonly [name: string]: JsonSchema } = {
     at: time,
   }),
   DeadLetterPage: page('DeadLetter'),
+  Host: view<HostView>({
+    id: text,
+    name: { ...text, description: 'Chosen by its operator; the name of the machine by default.' },
+    driver: text,
+    version: text,
+    state: { enum: HOST_STATES },
+    agents: object({ awake: integer, warm: integer, cold: integer }),
+    memMb: object({ total: integer, free: integer }),
+    diskGb: object({ total: integer, free: integer }),
+    runtimeClasses: { ...list(text), description: 'Of containers; empty under the driver `process`.' },
+    lastSeenAt: time,
+  }),
+  HostPage: page('Host'),
   Health: view<HealthView>({
     status: { enum: ['ok', 'degraded', 'unavailable'] },
     runtime: { ...text, description: "The runtime's driver." },

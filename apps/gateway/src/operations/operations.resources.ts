@@ -1,3 +1,4 @@
+import { isId } from '@berth/kernel';
 import { HttpRefusal } from '../http/http-refusal.js';
 import type { RouteResource } from '../http/resource.js';
 
@@ -13,4 +14,11 @@ export const projectionOf = (param: string): RouteResource => ({
   param,
   isId: (name) => name !== '',
   notFound: () => new HttpRefusal(404, 'projection_not_found', 'There is no projection with this name.'),
+});
+
+/** The host whose id is the path parameter `param`. */
+export const hostOf = (param: string): RouteResource => ({
+  param,
+  isId: (id) => isId('hst', id),
+  notFound: () => new HttpRefusal(404, 'host_not_found', 'There is no host with this id.'),
 });

@@ -68,6 +68,8 @@ export interface DriverCapabilities {
   readonly tasks: boolean;
   /** The networks that a box can have. `host`: every box has the host's network, regardless of its spec. */
   readonly network: 'host' | readonly BoxSpec['network'][];
+  /** The runtime classes of containers that a box can have; none without containers. */
+  readonly runtimeClasses: readonly string[];
 }
 
 /**

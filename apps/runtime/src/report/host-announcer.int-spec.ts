@@ -1,9 +1,22 @@
-import type { AnnounceHost, HostOrders } from '@berth/contracts/agents';
+import type { AnnounceHost, HostFigures, HostOrders } from '@berth/contracts/agents';
 import type { Requester } from '@berth/messaging';
 import { afterEach, describe, expect, it } from 'vitest';
 import { HostFixture, quietLog } from '../__fixtures__/host.fixture.js';
 import { HostAnnouncer } from './host-announcer.js';
 import { HostLog } from './host-log.js';
+
+const figures = {
+  read: (): Promise<HostFigures> =>
+    Promise.resolve({
+      name: 'one',
+      driver: 'process',
+      version: '1.0.0',
+      memMb: { total: 1_024, free: 512 },
+      diskGb: { total: 2, free: 1 },
+      limitsDisk: false,
+      runtimeClasses: [],
+    }),
+};
 
 describe('a host that announces itself', () => {
   let host: HostFixture;
@@ -15,7 +28,6 @@ describe('a host that announces itself', () => {
     const recipe = HostFixture.recipe();
     const { agentId } = recipe;
     await host.agents.start(recipe);
-    const driver = { freeMemMb: (): number => 512 };
     const respond = async (_: unknown, { agents, freeMemMb }: AnnounceHost): Promise<unknown> => {
       expect(freeMemMb).toBe(512);
       expect(agents).toEqual([{ agentId, epoch: 1, state: 'running' }]);
@@ -26,7 +38,7 @@ describe('a host that announces itself', () => {
     await new HostAnnouncer(
       { id: 'hst_1' },
       host.agents,
-      driver,
+      figures,
       requester,
       await HostLog.open(host.dataDir),
       quietLog,
@@ -43,10 +55,9 @@ describe('a host that announces itself', () => {
       return Promise.resolve({ remove: [], stop: [], logId: 'log_1' });
     };
     const requester = { request: respond } as unknown as Pick<Requester, 'request'>;
-    const driver = { freeMemMb: (): number => 512 };
     for (let start = 0; start < 2; start++) {
       const hostLog = await HostLog.open(host.dataDir);
-      await new HostAnnouncer({ id: 'hst_1' }, host.agents, driver, requester, hostLog, quietLog).announce();
+      await new HostAnnouncer({ id: 'hst_1' }, host.agents, figures, requester, hostLog, quietLog).announce();
     }
     expect(named).toEqual([null, 'log_1']);
   });

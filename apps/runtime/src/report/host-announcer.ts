@@ -8,11 +8,13 @@ import { pause } from '@berth/supervision';
 import { Logger } from '@berth/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import { HostedAgents } from '../agent/hosted-agents.js';
-import { Driver } from '../driver/driver.js';
+import { HostFigureReader } from './host-figures.js';
 import { HostLog } from './host-log.js';
 
 const EVERY_MS = 10_000;
 const RETRY_MS = 1_000;
+/** Delay between TERM and KILL for agents of a removed host. */
+const REMOVED_GRACE_MS = 2_000;
 
 /** Reports to `agents` which agents this host has: at start until acknowledged, after a reconnect, and every 10 s. */
 @Injectable()
@@ -23,7 +25,7 @@ export class HostAnnouncer {
   constructor(
     private readonly host: HostIdentity,
     private readonly agents: HostedAgents,
-    @Inject(Driver) private readonly driver: Pick<Driver, 'freeMemMb'>,
+    @Inject(HostFigureReader) private readonly figures: Pick<HostFigureReader, 'read'>,
     @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
     private readonly hostLog: HostLog,
     private readonly log: Logger,
@@ -38,6 +40,7 @@ export class HostAnnouncer {
         await this.announce();
         acknowledged = true;
       } catch (error) {
+        if (isDomainError(error, 'conflict') && error.code === 'host_removed') await this.#endAll();
         if (acknowledged && !signal.aborted) this.#warn(error);
         acknowledged = false;
       }
@@ -48,11 +51,13 @@ export class HostAnnouncer {
 
   /** Sends the agents of this host and ends those that should not exist. */
   async announce(): Promise<void> {
+    const figures = await this.figures.read();
     const announced = this.agents.observed;
     const { remove, stop, logId } = await this.requester.request(agentsRequests.announceHost, {
       host: this.host.id,
       incarnation: this.#incarnation,
-      freeMemMb: this.driver.freeMemMb(),
+      freeMemMb: figures.memMb.free,
+      figures,
       agents: announced,
       logId: this.hostLog.id,
     });
@@ -63,8 +68,18 @@ export class HostAnnouncer {
     ]);
   }
 
+  /** The installation has given up this host's agents. Their volumes stay, for the operator. */
+  async #endAll(): Promise<void> {
+    await this.agents.shutDown(REMOVED_GRACE_MS);
+  }
+
   #warn(error: unknown): void {
-    if (isDomainError(error, 'conflict') && error.code === 'other_event_log') {
+    if (isDomainError(error, 'conflict') && error.code === 'host_removed') {
+      this.log.error(
+        'This host is not used: an operator has removed it. Its agents have been ended; their volumes are kept. Stop ' +
+          'this process, and start it with an empty BERTH_RUNTIME_DATA to join as a new host.',
+      );
+    } else if (isDomainError(error, 'conflict') && error.code === 'other_event_log') {
       this.log.error(
         { file: this.hostLog.file },
         'This host is not used: its agents belong to an installation with another event log. Correct NATS_URL and ' +

@@ -16,7 +16,16 @@ export const agentsErrors = defineErrors({
   env_too_large: { kind: 'conflict', when: 'the variables are too large together for one process' },
   env_var_not_found: { kind: 'not_found', when: 'the agent has no variable with this name' },
   external_id_taken: { kind: 'conflict', when: 'another agent of the account has this external id' },
+  host_not_found: { kind: 'not_found', when: 'no host has this id' },
+  host_not_lost: {
+    kind: 'conflict',
+    when: 'the host responds or was seen recently, so it cannot be removed',
+  },
   images_unsupported: { kind: 'unsupported', when: 'the host of the agent runs no container images' },
+  no_capacity: {
+    kind: 'unavailable',
+    when: 'no ready host has the free memory and disk that the agent needs; nothing was created',
+  },
   repo_url_refused: {
     kind: 'invalid',
     when: 'Berth does not clone from this URL: its scheme, host, credentials or address is not allowed',

@@ -11,6 +11,7 @@ import type {
 import type { DeployBody } from './deployments.schemas.js';
 import type { DeploymentView } from './deployment.view.js';
 import type { PageRequest } from '../schema/index.js';
+import type { HostFigures, HostView } from './host.view.js';
 import type { ObservedAgent } from './observed-agent.js';
 import type { AgentState, AgentView, EnvVarView, TemplateView } from './agent.view.js';
 
@@ -100,6 +101,8 @@ export interface AnnounceHost {
   readonly incarnation: string;
   /** Free memory of the host, in MB. */
   readonly freeMemMb: number;
+  /** Absent in the announcement of an older release. */
+  readonly figures?: HostFigures;
   readonly agents: readonly ObservedAgent[];
   /** Identity of the event log that the host's agents are in; null before its first announcement. */
   readonly logId: string | null;
@@ -111,6 +114,10 @@ export interface HostOrders {
   readonly stop: readonly string[];
   /** Identity of the event log: the host stores it at its first announcement and sends it with every later one. */
   readonly logId: string;
+}
+
+export interface HostRef extends CommandEnvelope {
+  readonly hostId: string;
 }
 
 export interface ReportActivity {
@@ -178,7 +185,7 @@ export const agentsRequests = {
     whenLost: 'repeat',
     onlyWhileAwaited: true,
   }),
-  /** Where the agent is and what its guest can do. Never wakes. */
+  /** Where the agent is and what its guest can do. Never wakes. Errors: unavailable `agent_unavailable`. */
   locate: defineRequest<LocateAgent, LocatedAgent>('qry.agents.locate.v1'),
   templates: defineRequest<Record<string, never>, { readonly items: readonly TemplateView[] }>(
     'qry.agents.templates.v1',
@@ -203,7 +210,24 @@ export const agentsRequests = {
   reportObservation: defineRequest<ReportObservation, Record<string, never>>(
     'cmd.agents.report-observation.v1',
   ),
-  /** Errors: conflict `other_event_log`, if the host belongs to an installation with another log. */
+  /** Hosts by id, the oldest first. Errors: invalid `invalid_request` for a bad cursor. */
+  listHosts: defineRequest<PageRequest, Page<HostView>>('qry.agents.list-hosts.v1'),
+  /** The host gets no new agents; those that it has stay. Errors: not_found `host_not_found`. */
+  drainHost: defineRequest<HostRef, Record<string, never>>('cmd.agents.drain-host.v1', undefined, {
+    whenLost: 'repeat',
+  }),
+  /** Errors: not_found `host_not_found`. */
+  resumeHost: defineRequest<HostRef, Record<string, never>>('cmd.agents.resume-host.v1', undefined, {
+    whenLost: 'repeat',
+  }),
+  /** Gives up a lost host and its agents. Errors: not_found `host_not_found`, conflict `host_not_lost`. */
+  removeHost: defineRequest<HostRef, Record<string, never>>('cmd.agents.remove-host.v1', undefined, {
+    whenLost: 'repeat',
+  }),
+  /**
+   * Errors: conflict `other_event_log`, if the host belongs to an installation with another log, `host_removed`, if an
+   * operator has removed it.
+   */
   announceHost: defineRequest<AnnounceHost, HostOrders>('cmd.agents.announce-host.v1', 30_000),
   reportActivity: defineRequest<ReportActivity, Record<string, never>>('cmd.agents.report-activity.v1'),
 };

@@ -15,6 +15,7 @@ export {
 } from './deployment.view.js';
 export { deployBody, type DeployBody } from './deployments.schemas.js';
 export { agentsEvents, type AgentLifecycleEvent } from './agents.events.js';
+export { HOST_STATES, type Capacity, type HostFigures, type HostState, type HostView } from './host.view.js';
 export type { ObservedAgent } from './observed-agent.js';
 export {
   agentsRequests,
@@ -23,6 +24,7 @@ export {
   type AgentRef,
   type AnnounceHost,
   type HostOrders,
+  type HostRef,
   type AwakeAgent,
   type CreateAgent,
   type DeleteEnvVar,

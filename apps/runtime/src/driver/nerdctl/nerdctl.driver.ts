@@ -35,6 +35,7 @@ const CAPABILITIES: DriverCapabilities = {
   users: ['unprivileged'],
   tasks: false,
   network: ['none'],
+  runtimeClasses: ['runc'],
 };
 
 /** Runs each agent in a container of its own with nerdctl; process 1 of the container is the guest. */

@@ -110,6 +110,7 @@ export class ProcessDriver extends Driver {
       users: ['unprivileged'],
       tasks: true,
       network: 'host',
+      runtimeClasses: [],
     };
     const noNewPrivileges = await toolExists('setpriv');
     this.#features = { processGroup, uids, workspaceMounts, noNewPrivileges, capabilities };

@@ -1,0 +1,106 @@
+import { DomainError } from '@berth/kernel';
+import type { AgentCommandOf } from './agent.commands.js';
+import type { AgentEvent, Life, LiveAgent } from './agent.js';
+import { failed, starting } from './agent-starting.js';
+import { stopping } from './decide-requested.js';
+
+/** What the agent was when its host was lost; null if its host is not lost. */
+export const beforeLoss = ({ life }: LiveAgent): Life | null =>
+  life.state === 'failed' && life.code === 'host_lost' ? (life.was ?? { state: 'running' }) : null;
+
+/** Its host is silent, and may still run the agent; or an operator gave up the host, and with it the agent's volume. */
+export const failWithHost = (
+  { type, at }: AgentCommandOf<'LoseHost' | 'RemoveHost'>,
+  agent: LiveAgent,
+): readonly AgentEvent[] => {
+  if (type === 'RemoveHost')
+    return isHostRemoved(agent)
+      ? []
+      : failed(agent, 'host_removed', 'The machine that held the agent was removed.', at);
+  return agent.life.state === 'failed'
+    ? []
+    : failed(agent, 'host_lost', 'The machine that runs the agent does not respond.', at);
+};
+
+const isHostRemoved = ({ life }: LiveAgent): boolean =>
+  life.state === 'failed' && life.code === 'host_removed';
+
+/** Errors: unavailable `agent_unavailable` while the host is lost, conflict `agent_failed` after its removal. */
+export const requireHost = (agent: LiveAgent): void => {
+  if (beforeLoss(agent) !== null) throw hostLost();
+  if (isHostRemoved(agent))
+    throw new DomainError(
+      'conflict',
+      'agent_failed',
+      'The machine that held the agent was removed, and the agent with it. Create another agent.',
+      { reason: 'host_removed' },
+    );
+};
+
+export const hostLost = (): DomainError =>
+  new DomainError(
+    'unavailable',
+    'agent_unavailable',
+    'The machine that runs the agent does not respond; try again later.',
+  );
+
+/** The returned host has no processes of the agent. */
+export const settleLostAbsence = (agent: LiveAgent, was: Life, at: string): readonly AgentEvent[] => {
+  const { agentId, epoch, profile } = agent;
+  const asleep = (reason: 'host_restarted' | Extract<Life, { state: 'sleeping' }>['reason']): AgentEvent => ({
+    type: 'AgentFellAsleep',
+    data: { agentId, epoch, depth: 'cold', reason, at },
+  });
+  switch (was.state) {
+    case 'stopped':
+      return [{ type: 'AgentStopped', data: { agentId, epoch, at } }];
+    case 'stopping':
+      return was.target === 'stopped'
+        ? [{ type: 'AgentStopped', data: { agentId, epoch, at } }]
+        : [asleep('requested')];
+    case 'sleeping':
+      return was.depth === 'warm' || (was.reason === 'host_shutdown' && profile.idleTtlSeconds === 0)
+        ? withoutProcesses(agent, was.reason === 'host_shutdown', asleep('host_restarted'), at)
+        : [asleep(was.reason)];
+    case 'deploying':
+      return starting(agent, was.cause, false, at);
+    case 'starting':
+    case 'running':
+    case 'failed':
+      return withoutProcesses(agent, true, asleep('host_restarted'), at);
+  }
+};
+
+/** An agent that is always on starts again, unless it was put to sleep. */
+const withoutProcesses = (
+  agent: LiveAgent,
+  wasAwake: boolean,
+  asleep: AgentEvent,
+  at: string,
+): readonly AgentEvent[] =>
+  wasAwake && agent.profile.idleTtlSeconds === 0 ? starting(agent, 'recover', false, at) : [asleep];
+
+/** The returned host has processes of the agent, of the agent's epoch. */
+export const settleLostPresence = (
+  { agentId, epoch, guest }: LiveAgent,
+  was: Life,
+  { frozen, at }: AgentCommandOf<'SettlePresence'>,
+): readonly AgentEvent[] => {
+  if (!frozen) return [{ type: 'AgentStarted', data: { agentId, epoch, guest, at } }];
+  const reason = was.state === 'sleeping' ? was.reason : 'idle';
+  return [{ type: 'AgentFellAsleep', data: { agentId, epoch, depth: 'warm', reason, at } }];
+};
+
+/** The host was lost before the latest order reached it: what was decided then is ordered again. */
+export const settleEarlierPresence = (
+  agent: LiveAgent,
+  was: Life,
+  { frozen, at }: AgentCommandOf<'SettlePresence'>,
+): readonly AgentEvent[] => {
+  if (was.state === 'stopping') return stopping(agent, was.target, at);
+  if (was.state !== 'starting' && was.state !== 'deploying') return [];
+  const { agentId, epoch } = agent;
+  return frozen && was.cause === 'wake'
+    ? [{ type: 'AgentFellAsleep', data: { agentId, epoch, depth: 'warm', reason: 'idle', at } }]
+    : starting(agent, was.cause, was.thaw, at);
+};

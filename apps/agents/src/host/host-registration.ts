@@ -1,0 +1,50 @@
+import type { AnnounceHost } from '@berth/contracts/agents';
+import { EventStore } from '@berth/event-store';
+import { DomainError } from '@berth/kernel';
+import { logIdentity } from '@berth/messaging';
+import { Injectable } from '@nestjs/common';
+import { HostCommandHandler } from './host.command-handler.js';
+import { HostDirectory } from './host-directory.js';
+import { Placement } from './placement.js';
+
+/** Records hosts that announce themselves, with what they report about themselves. */
+@Injectable()
+export class HostRegistration {
+  constructor(
+    private readonly hosts: HostCommandHandler,
+    private readonly directory: HostDirectory,
+    private readonly placement: Placement,
+    private readonly store: EventStore,
+  ) {}
+
+  /**
+   * Returns the identity of the event log, and whether the host's process has changed. Errors: conflict
+   * `other_event_log`, `host_removed`.
+   */
+  async register(
+    announcement: AnnounceHost,
+  ): Promise<{ readonly logId: string; readonly restarted: boolean }> {
+    const { host, agents, figures = null } = announcement;
+    const logId = await this.requireSameLog(announcement);
+    await this.hosts.join(host, figures?.name ?? host);
+    const { restarted } = await this.directory.seen({ ...announcement, figures });
+    // An agent that is starting has not taken its memory yet.
+    const reported = agents.filter(({ state }) => state !== 'starting');
+    await this.placement.reported(
+      host,
+      reported.map(({ agentId }) => agentId),
+    );
+    return { logId, restarted };
+  }
+
+  /** A host of another installation would lose all of its agents, because this log knows none of them. */
+  private async requireSameLog({ host, logId }: AnnounceHost): Promise<string> {
+    const own = await logIdentity(this.store);
+    if ((logId ?? own) === own) return own;
+    throw new DomainError(
+      'conflict',
+      'other_event_log',
+      `The agents of ${host} belong to an installation with another event log.`,
+    );
+  }
+}

@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { hostname, totalmem } from 'node:os';
+import type { HostFigures } from '@berth/contracts/agents';
+import { Inject, Injectable } from '@nestjs/common';
+import { RuntimeConfig } from '../config.js';
+import { Driver } from '../driver/driver.js';
+
+const MB = 1024 ** 2;
+const GB = 1024 ** 3;
+
+/** Measures what this host has and offers. */
+@Injectable()
+export class HostFigureReader {
+  readonly #version = ownVersion();
+
+  constructor(
+    @Inject(RuntimeConfig) private readonly config: Pick<RuntimeConfig, 'hostName' | 'dataDir'>,
+    @Inject(Driver) private readonly driver: Pick<Driver, 'name' | 'capabilities' | 'freeMemMb'>,
+  ) {}
+
+  async read(): Promise<HostFigures> {
+    const { name: driver, capabilities } = this.driver;
+    const { blocks, bavail, bsize } = await statfs(this.config.dataDir);
+    return {
+      name: this.config.hostName ?? hostname(),
+      driver,
+      version: this.#version,
+      memMb: { total: Math.floor(totalmem() / MB), free: this.driver.freeMemMb() },
+      diskGb: { total: Math.floor((blocks * bsize) / GB), free: Math.floor((bavail * bsize) / GB) },
+      limitsDisk: capabilities.limits.includes('diskBytes'),
+      runtimeClasses: capabilities.runtimeClasses,
+    };
+  }
+}
+
+const ownVersion = (): string => {
+  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    readonly version: string;
+  };
+  return manifest.version;
+};
