@@ -13,47 +13,26 @@ import {
 import { LOG_LEVELS, LOG_SOURCES, type LogEntry } from '@berth/contracts/runtime';
 import { EXECUTION_STATUSES, type ExecutionSummary } from '@berth/contracts/exec';
 import type { DeadLetterView, ProjectionView } from '@berth/contracts/operations';
-import type { Json } from '@berth/kernel';
 import type { AgentStats } from '../agents/agent-stats.js';
 import type { HealthView } from '../health/health.view.js';
-
-/** A JSON Schema of draft 2020-12, as OpenAPI 3.1 uses it. */
-export interface JsonSchema {
-  readonly [keyword: string]: Json | undefined;
-}
-
-/** A schema for every member of a view, so that the compiler rejects a new member without a schema. */
-type MembersOf<View> = { readonly [Member in keyof View]-?: JsonSchema };
-
-const text: JsonSchema = { type: 'string' };
-const textOrNull: JsonSchema = { type: ['string', 'null'] };
-const time: JsonSchema = { type: 'string', format: 'date-time' };
-const timeOrNull: JsonSchema = { type: ['string', 'null'], format: 'date-time' };
-const integer: JsonSchema = { type: 'integer' };
-const number: JsonSchema = { type: 'number' };
-const integerOrNull: JsonSchema = { type: ['integer', 'null'] };
-const numberOrNull: JsonSchema = { type: ['number', 'null'] };
-const bool: JsonSchema = { type: 'boolean' };
-const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
-const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
-
-const object = (
-  properties: { readonly [member: string]: JsonSchema },
-  optional: readonly string[] = [],
-): JsonSchema => ({
-  type: 'object',
-  properties,
-  required: Object.keys(properties).filter((member) => !optional.includes(member)),
-});
-
-const view = <View>(properties: MembersOf<View>, optional: readonly string[] = []): JsonSchema =>
-  object(properties, optional);
-
-const page = (name: string): JsonSchema =>
-  object({
-    items: list(ref(name)),
-    nextCursor: { ...textOrNull, description: 'Opaque; null on the last page.' },
-  });
+import {
+  bool,
+  integer,
+  integerOrNull,
+  list,
+  number,
+  numberOrNull,
+  object,
+  page,
+  ref,
+  text,
+  textOrNull,
+  time,
+  timeOrNull,
+  view,
+  type JsonSchema,
+  type MembersOf,
+} from './json-schema.js';
 
 const resources = object({ memMb: integer, vcpus: number, diskGb: integer });
 
