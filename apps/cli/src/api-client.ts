@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import { text as readText } from 'node:stream/consumers';
 import { isWellFormedKey } from '@berth/contracts/accounts';
+import { WebSocket } from 'ws';
 import type { CliConfig } from './config.js';
 import { CliError, EXIT } from './cli-error.js';
 
@@ -32,6 +34,33 @@ export class ApiClient {
     if (body === undefined)
       throw new CliError(EXIT.refused, `${this.config.url} did not return JSON. Is that Berth?`);
     return body as Body;
+  }
+
+  /** Opens a WebSocket, which is paused; `withinMs` is how long the service may take to accept it. */
+  async open(path: string, withinMs: number): Promise<WebSocket> {
+    const headers = { authorization: `Bearer ${await this.key()}` };
+    const url = this.config.url.replace(/^http/, 'ws') + path;
+    const socket = new WebSocket(url, { headers, handshakeTimeout: withinMs, perMessageDeflate: false });
+    const { promise, resolve, reject } = Promise.withResolvers<WebSocket>();
+    socket.once('open', () => {
+      socket.pause();
+      resolve(socket);
+    });
+    socket.once('unexpected-response', (_request, message) => {
+      void readText(message).then((text) => {
+        const { statusCode = 500, headers: received } = message;
+        const requestId = received['x-request-id'];
+        const init = {
+          status: statusCode,
+          headers: requestId === undefined ? {} : { 'x-request-id': String(requestId) },
+        };
+        reject(refusal(new Response(text, init), parse(text)));
+      }, reject);
+    });
+    socket.once('error', reject);
+    return promise.catch((error: unknown) => {
+      throw error instanceof CliError ? error : this.unreachable(error);
+    });
   }
 
   private async send(call: Call, headers: Record<string, string>): Promise<Response> {

@@ -1,3 +1,5 @@
+import { EXIT_UNSUITABLE_HOST } from '@berth/config';
+
 /** Exit codes. `berth --help` documents them, so scripts can rely on them. */
 export const EXIT = {
   ok: 0,
@@ -7,6 +9,8 @@ export const EXIT = {
   usage: 2,
   /** The service is unreachable or cannot serve requests right now. A retry may help. */
   unavailable: 3,
+  /** This machine lacks something that Berth needs. */
+  unsuitableHost: EXIT_UNSUITABLE_HOST,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

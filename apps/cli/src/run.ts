@@ -5,6 +5,7 @@ import { CliError, EXIT, type ExitCode } from './cli-error.js';
 import { agentsCommand } from './commands/agents.command.js';
 import { deployCommand } from './commands/deploy.command.js';
 import { deadLettersCommand } from './commands/dead-letters.command.js';
+import { doctorCommand } from './commands/doctor.command.js';
 import { keysCommand } from './commands/keys.command.js';
 import { openapiCommand } from './commands/openapi.command.js';
 import { projectionsCommand } from './commands/projections.command.js';
@@ -23,6 +24,7 @@ Exit codes:
   1  the service refused the request, or the operation failed
   2  invalid command line or environment; no request was sent
   3  the service is unreachable or cannot serve requests now
+  69 this machine lacks something that Berth needs (doctor)
 `;
 
 /** Runs one command line (without node and script) and returns its exit code; never throws. */
@@ -38,7 +40,7 @@ export const run = async (argv: readonly string[], env: Env, terminal: Terminal)
 const programFor = (env: Env, terminal: Terminal): Command => {
   const api = (): ApiClient => new ApiClient(readCliConfig(env));
   const program = new Command('berth')
-    .description('Operate a running Berth over HTTP.')
+    .description('Operate a running Berth over HTTP, and examine the machine that it is to run on.')
     .addHelpText('after', ENVIRONMENT);
   program.addCommand(agentsCommand(api, terminal));
   program.addCommand(deployCommand(api, terminal));
@@ -46,6 +48,7 @@ const programFor = (env: Env, terminal: Terminal): Command => {
   program.addCommand(projectionsCommand(api, terminal));
   program.addCommand(deadLettersCommand(api, terminal));
   program.addCommand(openapiCommand(api, terminal));
+  program.addCommand(doctorCommand(env, terminal));
   forEachCommand(program, (command) => {
     command.exitOverride().showHelpAfterError('(see --help)');
     command.configureOutput({

@@ -1,7 +1,11 @@
+import type { LocalTerminal } from './console/console-session.js';
+
 /** Where a command writes: results to `out`, messages for the reader to `err`. */
 export interface Terminal {
   readonly out: Sink;
   readonly err: Sink & { readonly isTTY?: boolean; readonly columns?: number };
+  /** Set if both standard input and standard output are a terminal. */
+  readonly interactive?: LocalTerminal;
 }
 
 interface Sink {

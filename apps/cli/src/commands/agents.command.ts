@@ -6,6 +6,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { AgentLogs, printEntries } from '../agent-logs.js';
 import type { ApiClient } from '../api-client.js';
 import { CliError, EXIT } from '../cli-error.js';
+import { ConsoleSession } from '../console/console-session.js';
 import { findAgent } from '../find-agent.js';
 import { formatTable, printable } from '../output/table.js';
 import type { Terminal } from '../terminal.js';
@@ -16,7 +17,7 @@ const POLL_MS = 500;
 const WAKE_MS = 90_000;
 const DEFAULT_SECONDS = 60;
 
-/** `berth agents list|create|logs|exec` */
+/** `berth agents list|create|logs|exec|console` */
 export const agentsCommand = (api: () => ApiClient, terminal: Terminal): Command => {
   const agents = new Command('agents').description('agents of the account');
   agents
@@ -52,6 +53,11 @@ export const agentsCommand = (api: () => ApiClient, terminal: Terminal): Command
     .action((agent: string, command: readonly string[], { timeout }: { readonly timeout: number }) =>
       exec(api(), terminal, agent, { command, timeout }),
     );
+  agents
+    .command('console')
+    .description('open a terminal in an agent; leave it with exit, or with ~. on a new line (scope deploy)')
+    .argument('<agent>', 'id or name')
+    .action((agent: string) => openConsole(api(), terminal, agent));
   return agents;
 };
 
@@ -139,6 +145,17 @@ const exec = async (
   terminal.out.write(stdout);
   terminal.err.write(stderr);
   if (exitCode !== 0) throw new CliError(EXIT.refused, `The command ended with exit code ${exitCode}.`);
+};
+
+const openConsole = async (api: ApiClient, { interactive }: Terminal, agent: string): Promise<void> => {
+  if (interactive === undefined)
+    throw new CliError(
+      EXIT.usage,
+      'Standard input and output are no terminal. Run commands with "agents exec".',
+    );
+  const { columns, rows } = interactive.output;
+  const path = `/api/agents/${await findAgent(api, agent)}/console?cols=${columns}&rows=${rows}`;
+  await new ConsoleSession(await api.open(path, WAKE_MS), interactive).run();
 };
 
 const wholeNumber = (text: string): number => {

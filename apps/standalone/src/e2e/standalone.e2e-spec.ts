@@ -1,7 +1,9 @@
 import { afterAll, beforeAll } from 'vitest';
 import { describeAccountApi } from './account-api.suite.js';
 import { describeAgentsApi } from './agents-api.suite.js';
+import { describeConsoleCommand } from './console-command.suite.js';
 import { describeConsoleApi } from './console.suite.js';
+import { describeDoctorCommand } from './doctor-command.suite.js';
 import { describeEnvironmentApi } from './environment.suite.js';
 import { describeExecAndAgents } from './exec-agents.suite.js';
 import { describeExecApi } from './exec-api.suite.js';
@@ -32,4 +34,6 @@ describeFilesApi(() => stack);
 describeFileTransfers(() => stack);
 describeFileChanges(() => stack);
 describeConsoleApi(() => stack);
+describeConsoleCommand(() => stack);
+describeDoctorCommand(() => stack);
 describeLargestAgents(() => stack);

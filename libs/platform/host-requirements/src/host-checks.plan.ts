@@ -50,7 +50,7 @@ export const hostChecks = (facts: HostFacts): readonly HostCheck[] => {
   if (facts.platform !== 'linux')
     return [check('platform', facts.platform, 'The nerdctl driver needs Linux.', false)];
   return [
-    check('user', '', 'The nerdctl driver needs root: start the runtime as root.', facts.isRoot),
+    check('user', 'root', 'The nerdctl driver needs root: start the runtime as root.', facts.isRoot),
     versionCheck('Linux', facts.kernel, LEAST.kernel, 'update the kernel'),
     versionCheck(
       'nerdctl',

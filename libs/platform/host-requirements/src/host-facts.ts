@@ -16,7 +16,12 @@ const ASKED_WITHIN_MS = 3_000;
 const PLUGINS = ['bridge', 'host-local', 'loopback', 'firewall'];
 /** Where nerdctl looks for containerd's socket by itself. */
 export const DEFAULT_ADDRESS = '/run/containerd/containerd.sock';
-const CNI_FOLDERS = ['/opt/cni/bin', '/usr/local/libexec/cni', '/usr/libexec/cni', '/usr/lib/cni'];
+const CNI_FOLDERS: readonly string[] = [
+  '/opt/cni/bin',
+  '/usr/local/libexec/cni',
+  '/usr/libexec/cni',
+  '/usr/lib/cni',
+];
 
 /** Asks this host within 5 s; starts and changes nothing. */
 export const readHostFacts = async (means: HostMeans): Promise<HostFacts> => {
@@ -27,7 +32,6 @@ export const readHostFacts = async (means: HostMeans): Promise<HostFacts> => {
     readFile('/proc/mounts', 'utf8').catch(() => ''),
   ]);
   const { containerd, runc } = server.failed ? SILENT : parseServerVersions(server.output);
-  const cniFolders = means.cniPath === undefined ? CNI_FOLDERS : [means.cniPath];
   return {
     platform: process.platform,
     isRoot: process.getuid?.() === 0,
@@ -41,7 +45,7 @@ export const readHostFacts = async (means: HostMeans): Promise<HostFacts> => {
     missingShim: missingShim(means),
     hasSubordinateIds: ids !== undefined,
     hasFreezer: canFreeze(mounts),
-    missingPlugins: PLUGINS.filter((name) => !cniFolders.some((folder) => existsSync(join(folder, name)))),
+    missingPlugins: PLUGINS.filter((name) => findCniPlugin(name, means.cniPath) === undefined),
     missingPrograms: PROGRAMS.filter((name) => findProgram(name, means.path) === undefined),
     hasLoopDevices: existsSync('/dev/loop-control'),
   };
@@ -53,6 +57,12 @@ const missingShim = ({ runtimeClass, path }: HostMeans): HostFacts['missingShim'
   if (runtimeClass === 'runc' || findProgram(shim, path) !== undefined) return null;
   return shim;
 };
+
+/** The path of a CNI plugin in the folder that the operator names, else in the usual ones. */
+export const findCniPlugin = (name: string, cniPath: string | undefined): string | undefined =>
+  (cniPath === undefined ? CNI_FOLDERS : [cniPath])
+    .map((folder) => join(folder, name))
+    .find((file) => existsSync(file));
 
 const SILENT: { readonly containerd: FoundVersion | 'silent'; readonly runc: FoundVersion } = {
   containerd: 'silent',

@@ -9,7 +9,7 @@ export {
   type HostCheck,
   type HostFacts,
 } from './host-checks.plan.js';
-export { DEFAULT_ADDRESS, readHostFacts } from './host-facts.js';
+export { DEFAULT_ADDRESS, findCniPlugin, readHostFacts } from './host-facts.js';
 export { readHostMeans, type HostMeans } from './host-means.js';
 export { hardLimitOfFiles, openFilesLimit, openFilesOfContainerd, WANTED_OPEN_FILES } from './open-files.js';
 export { listPids } from './process-ids.js';
