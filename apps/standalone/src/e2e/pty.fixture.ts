@@ -23,19 +23,27 @@ if child == 0:
         os.dup2(slave, fd)
     os.execvp(sys.argv[1], sys.argv[1:])
 def show():
-    while True:
-        tell({'shown': os.read(master, 65536).decode('utf-8', 'replace')})
+    try:
+        while True:
+            tell({'shown': os.read(master, 65536).decode('utf-8', 'replace')})
+    except OSError:
+        pass
 def obey():
     for line in sys.stdin:
         order = json.loads(line)
         if 'keys' in order: os.write(master, order['keys'].encode())
         if 'size' in order: resize(*order['size'])
         if 'signal' in order: os.kill(child, getattr(signal, order['signal']))
-for work in (show, obey):
-    threading.Thread(target=work, daemon=True).start()
+screen = threading.Thread(target=show, daemon=True)
+for thread in (screen, threading.Thread(target=obey, daemon=True)):
+    thread.start()
 _, status = os.waitpid(child, 0)
 code = os.waitstatus_to_exitcode(status)
-tell({'code': code, 'restored': termios.tcgetattr(slave) == before})
+restored = termios.tcgetattr(slave) == before
+# The last output is read before the terminal is gone.
+os.close(slave)
+screen.join()
+tell({'code': code, 'restored': restored})
 os._exit(0)
 `;
 
