@@ -1,11 +1,8 @@
-import { fileURLToPath } from 'node:url';
-import { eventually } from '@berth/testing';
+import { eventually, programArguments } from '@berth/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
 import { OnTerminal } from './pty.fixture.js';
 import type { Stack } from './stack.fixture.js';
-
-const CLI = fileURLToPath(new URL('../../../cli/dist/main.js', import.meta.url));
 
 /** `berth agents console` on a real terminal. */
 export const describeConsoleCommand = (stack: () => Stack): void => {
@@ -15,7 +12,10 @@ export const describeConsoleCommand = (stack: () => Stack): void => {
   const open = (agent: string): OnTerminal => {
     const [url = ''] = stack().urls;
     const env = { BERTH_URL: url, BERTH_API_KEY: stack().key };
-    return (opened = OnTerminal.run([process.execPath, CLI, 'agents', 'console', agent], env));
+    return (opened = OnTerminal.run(
+      [process.execPath, ...programArguments('cli'), 'agents', 'console', agent],
+      env,
+    ));
   };
 
   const shellIn = async (agent: string): Promise<OnTerminal> => {

@@ -1,10 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import type { Env } from '@berth/config';
+import { programArguments } from '@berth/testing';
 import { describe, expect, it } from 'vitest';
 import type { Stack } from './stack.fixture.js';
-
-const CLI = fileURLToPath(new URL('../../../cli/dist/main.js', import.meta.url));
 
 /** `berth doctor` in the environment of a running installation. */
 export const describeDoctorCommand = (stack: () => Stack, env: () => Env = () => ({})): void => {
@@ -12,10 +10,14 @@ export const describeDoctorCommand = (stack: () => Stack, env: () => Env = () =>
     it('finds everything in order that this Berth runs with, and Berth itself', () => {
       const [url = ''] = stack().urls;
       const own = { BERTH_URL: url, PORT: new URL(url).port, BERTH_DATA: stack().dataDir };
-      const { status, stdout } = spawnSync(process.execPath, [CLI, 'doctor', '--json'], {
-        env: { ...process.env, ...env(), ...own },
-        encoding: 'utf8',
-      });
+      const { status, stdout } = spawnSync(
+        process.execPath,
+        [...programArguments('cli'), 'doctor', '--json'],
+        {
+          env: { ...process.env, ...env(), ...own },
+          encoding: 'utf8',
+        },
+      );
       const { checks } = JSON.parse(stdout) as { checks: readonly { name: string; result: string }[] };
       expect(checks.filter(({ result }) => result === 'failed')).toEqual([]);
       expect(status).toBe(0);
