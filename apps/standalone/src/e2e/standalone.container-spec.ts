@@ -36,4 +36,7 @@ describeFileTransfers(() => stack, 'absent');
 describeFileChanges(() => stack);
 describeConsoleApi(() => stack);
 describeConsoleCommand(() => stack);
-describeDoctorCommand(() => stack, () => env);
+describeDoctorCommand(
+  () => stack,
+  () => env,
+);
