@@ -19,6 +19,19 @@ const ALONE = /^apps\/guest\//;
 /** Loads a native part that it finds next to its own files. */
 const EXTERNAL = [/^@lydell\/node-pty/];
 
+/**
+ * An `import` of node:http reads all that it exports, which loads the whole of undici for its WebSocket: a third of the
+ * start of a guest. Getting the module as an object reads nothing.
+ */
+const LAZY_HTTP = {
+  name: 'lazy-http',
+  resolveId: { filter: { id: /^(node:)?http$/ }, handler: () => '\0lazy-http' },
+  load: {
+    filter: { id: /^\0lazy-http$/ },
+    handler: () => "module.exports = process.getBuiltinModule('node:http');",
+  },
+};
+
 /** Makes the bundles unless they are newer than everything in them. */
 async function ensureBundles() {
   const programs = findPrograms();
@@ -76,6 +89,7 @@ async function bundle(programs, options) {
     cwd: ROOT,
     platform: 'node',
     external: EXTERNAL,
+    plugins: [LAZY_HTTP],
     input: Object.fromEntries(programs.map(({ input, output }) => [output, `./${input}`])),
     // Nest requires packages that are optional and not installed; such a call fails in a bundle as it does elsewhere.
     onLog: (level, log, show) => log.code !== 'UNRESOLVED_IMPORT' && show(level, log),

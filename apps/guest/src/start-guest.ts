@@ -32,12 +32,16 @@ export const startGuest = async (config: GuestConfig, mark: string | undefined):
   const log = new LogWriter(config.logs);
   const executions = ExecutionJournal.open(config.journal);
   killLeftovers(executions.interrupted);
+  const [journal, relay] = await Promise.all([
+    DeliveryJournal.open(join(config.journal, DELIVERIES_FILE)),
+    ApiRelay.open(),
+  ]);
   const guest = new Guest({
     generation: config.generation,
     log,
-    journal: await DeliveryJournal.open(join(config.journal, DELIVERIES_FILE)),
+    journal,
     executionJournal: executions.journal,
-    relay: await ApiRelay.open(),
+    relay,
     pipes: new OutputPipes(join(dirname(config.socket), PIPES_FOLDER)),
     shippedShell: config.shell,
     mark: mark === undefined ? {} : { [guestEnv.mark]: mark },

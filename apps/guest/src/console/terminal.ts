@@ -1,7 +1,8 @@
 import { accessSync, constants, writeSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import type { PutProgram } from '@berth/guest-protocol';
-import { spawn, type IPty } from '@lydell/node-pty';
+import type * as NodePty from '@lydell/node-pty';
 import { asAgent } from '../as-agent.js';
 import { killBeforeGuest } from '../oom-score.js';
 
@@ -23,7 +24,7 @@ export const isSize = ({ cols, rows }: { readonly cols: unknown; readonly rows: 
 
 /** A shell of the agent's own user on a pseudo-terminal; passes bytes unchanged. */
 export class Terminal {
-  readonly #pty: IPty;
+  readonly #pty: NodePty.IPty;
   #ended = false;
   readonly #input: Buffer[] = [];
   #unread = 0;
@@ -38,7 +39,7 @@ export class Terminal {
     const { runAs, volume } = program;
     const shell = SHELLS.find(isExecutable) ?? '/bin/sh';
     const { file, args, user } = asAgent(runAs, shell, []);
-    this.#pty = spawn(file, [...args], {
+    this.#pty = loadPty().spawn(file, [...args], {
       name: 'xterm-256color',
       cols: size.cols,
       rows: size.rows,
@@ -120,6 +121,9 @@ export class Terminal {
     }, KILL_AFTER_MS).unref();
   }
 }
+
+/** Loaded by the first terminal, because most guests start without one. */
+const loadPty = (): typeof NodePty => createRequire(import.meta.url)('@lydell/node-pty') as typeof NodePty;
 
 /** Writes without blocking; returns the number of bytes that the terminal accepted. */
 const writeNow = (fd: number, bytes: Buffer): number | 'failed' => {
