@@ -1,4 +1,4 @@
-import { CommandHandler, EventStore } from '@berth/event-store';
+import { EventStreams, EventStore } from '@berth/event-store';
 import { Injectable } from '@nestjs/common';
 import type { AccountEvent, AccountState } from './account.js';
 import { accountDecider, type OpenAccount } from './account.decider.js';
@@ -6,7 +6,7 @@ import { accountCodec } from './account.events.js';
 
 /** Loads the streams `account-…` and appends the events that their decider decides. */
 @Injectable()
-export class AccountStreams extends CommandHandler<AccountState, OpenAccount, AccountEvent> {
+export class AccountStreams extends EventStreams<AccountState, OpenAccount, AccountEvent> {
   constructor(store: EventStore) {
     super({ store, decider: accountDecider, codec: accountCodec });
   }

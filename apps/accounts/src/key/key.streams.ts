@@ -1,4 +1,4 @@
-import { CommandHandler, EventStore } from '@berth/event-store';
+import { EventStreams, EventStore } from '@berth/event-store';
 import { Injectable } from '@nestjs/common';
 import type { KeyEvent, KeyState } from './key.js';
 import { keyDecider, type KeyCommand } from './key.decider.js';
@@ -6,7 +6,7 @@ import { keyCodec } from './key.events.js';
 
 /** Loads the streams `key-…` and appends the events that their decider decides. */
 @Injectable()
-export class KeyStreams extends CommandHandler<KeyState, KeyCommand, KeyEvent> {
+export class KeyStreams extends EventStreams<KeyState, KeyCommand, KeyEvent> {
   constructor(store: EventStore) {
     super({ store, decider: keyDecider, codec: keyCodec });
   }

@@ -1,5 +1,5 @@
 import {
-  CommandHandler,
+  EventStreams,
   connectEventStore,
   ProjectionRunner,
   SnapshotTable,
@@ -70,7 +70,7 @@ describe('the agent list', () => {
   let database: Database;
   let store: EventStore;
   let runner: ProjectionRunner;
-  let agents: CommandHandler<Agent, AgentCommand, AgentEvent>;
+  let agents: EventStreams<Agent, AgentCommand, AgentEvent>;
   const supervisor = new Supervisor('test', log);
 
   beforeAll(async () => {
@@ -84,7 +84,7 @@ describe('the agent list', () => {
     });
     store = connectEventStore({ url: infra.eventStoreUrl, log });
     runner = new ProjectionRunner({ store, database, projection: agentListProjection, log });
-    agents = new CommandHandler({ store, decider: agentDecider, codec: agentCodec });
+    agents = new EventStreams({ store, decider: agentDecider, codec: agentCodec });
     supervisor.start('projection', (signal) => runner.run(signal));
     await runner.untilCaughtUp();
   });

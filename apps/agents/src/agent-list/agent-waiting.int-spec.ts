@@ -1,6 +1,6 @@
 import type { AgentState, AgentView } from '@berth/contracts/agents';
 import {
-  CommandHandler,
+  EventStreams,
   connectEventStore,
   ProjectionRunner,
   SnapshotTable,
@@ -42,7 +42,7 @@ let store: EventStore;
 let proxy: BrokerProxy;
 let writer: Instance;
 let reader: Instance;
-let agents: CommandHandler<Agent, AgentCommand, AgentEvent>;
+let agents: EventStreams<Agent, AgentCommand, AgentEvent>;
 let running: Promise<void>;
 const ending = new AbortController();
 
@@ -64,7 +64,7 @@ beforeAll(async () => {
   infra = await startTestInfra({ parts: ['nats', 'eventStore', 'postgres'] });
   proxy = await BrokerProxy.start(infra.part('nats').port);
   store = connectEventStore({ url: infra.eventStoreUrl, log });
-  agents = new CommandHandler({ store, decider: agentDecider, codec: agentCodec });
+  agents = new EventStreams({ store, decider: agentDecider, codec: agentCodec });
   writer = await start(infra.natsUrl);
   reader = await start(infra.natsUrl.replace(`:${infra.part('nats').port}`, `:${proxy.port}`));
   running = writer.runner.run(ending.signal);

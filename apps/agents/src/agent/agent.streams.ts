@@ -1,4 +1,4 @@
-import { CommandHandler, EventStore, SnapshotTable } from '@berth/event-store';
+import { EventStreams, EventStore, SnapshotTable } from '@berth/event-store';
 import type { Decider } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
 import { evolveRow, type AgentRow } from '../agent-list/agent-row.js';
@@ -25,7 +25,7 @@ export const agentWithRowDecider: Decider<AgentWithRow, AgentCommand, AgentEvent
 
 /** Loads the streams `agent-agt_…` and appends the events that their decider decides. */
 @Injectable()
-export class AgentStreams extends CommandHandler<AgentWithRow, AgentCommand, AgentEvent> {
+export class AgentStreams extends EventStreams<AgentWithRow, AgentCommand, AgentEvent> {
   constructor(store: EventStore, snapshots: SnapshotTable) {
     super({
       store,

@@ -1,4 +1,4 @@
-import { CommandHandler, connectEventStore, ProjectionRunner, type EventStore } from '@berth/event-store';
+import { EventStreams, connectEventStore, ProjectionRunner, type EventStore } from '@berth/event-store';
 import { newId } from '@berth/kernel';
 import { openDatabase, type Database } from '@berth/persistence';
 import { Supervisor } from '@berth/supervision';
@@ -50,8 +50,8 @@ describe('the list of deployments', () => {
 
   it('has the same rows after a rebuild as before, and none of deleted agents', async () => {
     const dice = new Dice(20_261_122);
-    const deployments = new CommandHandler({ store, decider: deploymentDecider, codec: deploymentCodec });
-    const agents = new CommandHandler({ store, decider: agentDecider, codec: agentCodec });
+    const deployments = new EventStreams({ store, decider: deploymentDecider, codec: deploymentCodec });
+    const agents = new EventStreams({ store, decider: agentDecider, codec: agentCodec });
     const agentIds = Array.from({ length: 3 }, () => newId('agt'));
     const steps: readonly DeploymentCommand[] = [
       { type: 'BeginBuild', host: 'hst_1', at },

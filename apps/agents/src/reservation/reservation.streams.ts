@@ -1,4 +1,4 @@
-import { CommandHandler, EventStore, SnapshotTable, type CommandHandlerOptions } from '@berth/event-store';
+import { EventStreams, EventStore, SnapshotTable, type EventStreamsOptions } from '@berth/event-store';
 import { Injectable } from '@nestjs/common';
 import { SNAPSHOT_VERSIONS } from '../agent/snapshot-versions.js';
 import {
@@ -11,7 +11,7 @@ import {
 
 /** Loads the streams `agentName-<hash>` and appends the events that their decider decides. */
 @Injectable()
-export class AgentNameStreams extends CommandHandler<Reservation, ReservationCommand, ReservationEvent> {
+export class AgentNameStreams extends EventStreams<Reservation, ReservationCommand, ReservationEvent> {
   constructor(store: EventStore, snapshots: SnapshotTable) {
     super(optionsOf('agentName', store, snapshots));
   }
@@ -19,11 +19,7 @@ export class AgentNameStreams extends CommandHandler<Reservation, ReservationCom
 
 /** Loads the streams `agentExternalId-<hash>` and appends the events that their decider decides. */
 @Injectable()
-export class AgentExternalIdStreams extends CommandHandler<
-  Reservation,
-  ReservationCommand,
-  ReservationEvent
-> {
+export class AgentExternalIdStreams extends EventStreams<Reservation, ReservationCommand, ReservationEvent> {
   constructor(store: EventStore, snapshots: SnapshotTable) {
     super(optionsOf('agentExternalId', store, snapshots));
   }
@@ -33,7 +29,7 @@ const optionsOf = (
   category: 'agentName' | 'agentExternalId',
   store: EventStore,
   table: SnapshotTable,
-): CommandHandlerOptions<Reservation, ReservationCommand, ReservationEvent> => ({
+): EventStreamsOptions<Reservation, ReservationCommand, ReservationEvent> => ({
   store,
   decider: reservationDecider,
   codec: reservationCodec(category),

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { CommandHandler, connectEventStore, SnapshotTable, type EventStore } from '@berth/event-store';
+import { EventStreams, connectEventStore, SnapshotTable, type EventStore } from '@berth/event-store';
 import { openDatabase } from '@berth/persistence';
 import { BenchError } from '../bench-error.js';
 import { newEvent } from '../log/append-event.js';
@@ -65,7 +65,7 @@ const load = async (
   id: string,
   count: number,
 ): Promise<void> => {
-  const handler = new CommandHandler({
+  const handler = new EventStreams({
     store,
     decider: counterDecider,
     codec: counterCodec,

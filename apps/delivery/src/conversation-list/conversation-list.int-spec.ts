@@ -1,4 +1,4 @@
-import { CommandHandler, connectEventStore, ProjectionRunner, type EventStore } from '@berth/event-store';
+import { EventStreams, connectEventStore, ProjectionRunner, type EventStore } from '@berth/event-store';
 import { newId } from '@berth/kernel';
 import { openDatabase, type Database } from '@berth/persistence';
 import { Supervisor } from '@berth/supervision';
@@ -23,7 +23,7 @@ describe('the conversation list', () => {
   let store: EventStore;
   let runner: ProjectionRunner;
   let query: ConversationListQuery;
-  let deliveries: CommandHandler<Delivery, DeliveryCommand, DeliveryEvent>;
+  let deliveries: EventStreams<Delivery, DeliveryCommand, DeliveryEvent>;
   const supervisor = new Supervisor('test', log);
 
   beforeAll(async () => {
@@ -37,7 +37,7 @@ describe('the conversation list', () => {
     });
     store = connectEventStore({ url: infra.eventStoreUrl, log });
     runner = new ProjectionRunner({ store, database, projection: conversationListProjection, log });
-    deliveries = new CommandHandler({ store, decider: deliveryDecider, codec: deliveryCodec });
+    deliveries = new EventStreams({ store, decider: deliveryDecider, codec: deliveryCodec });
     query = new ConversationListQuery(database, { lostAfterSeconds: 900 });
     supervisor.start('projection', (signal) => runner.run(signal));
     await runner.untilCaughtUp();

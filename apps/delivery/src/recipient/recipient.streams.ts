@@ -1,4 +1,4 @@
-import { CommandHandler, EventStore } from '@berth/event-store';
+import { EventStreams, EventStore } from '@berth/event-store';
 import { Injectable } from '@nestjs/common';
 import {
   recipientCodec,
@@ -10,7 +10,7 @@ import {
 
 /** Loads the streams `recipient-…` and appends the events that their decider decides. */
 @Injectable()
-export class RecipientStreams extends CommandHandler<Recipient, RecipientCommand, RecipientEvent> {
+export class RecipientStreams extends EventStreams<Recipient, RecipientCommand, RecipientEvent> {
   constructor(store: EventStore) {
     super({ store, decider: recipientDecider, codec: recipientCodec, cacheSize: 100 });
   }

@@ -1,4 +1,4 @@
-import { CommandHandler, connectEventStore, ProjectionRunner, type EventStore } from '@berth/event-store';
+import { EventStreams, connectEventStore, ProjectionRunner, type EventStore } from '@berth/event-store';
 import { newId } from '@berth/kernel';
 import { openDatabase, type Database } from '@berth/persistence';
 import { Supervisor } from '@berth/supervision';
@@ -44,7 +44,7 @@ describe('the table of executions', () => {
     });
     store = connectEventStore({ url: infra.eventStoreUrl, log });
     runner = new ProjectionRunner({ store, database, projection: executionListProjection, log });
-    streams = new CommandHandler({ store, decider: executionDecider, codec: executionCodec });
+    streams = new EventStreams({ store, decider: executionDecider, codec: executionCodec });
     supervisor.start('projection', (signal) => runner.run(signal));
     await runner.untilCaughtUp();
   });

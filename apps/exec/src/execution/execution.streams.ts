@@ -1,4 +1,4 @@
-import { CommandHandler, EventStore } from '@berth/event-store';
+import { EventStreams, EventStore } from '@berth/event-store';
 import { Injectable } from '@nestjs/common';
 import { executionDecider, type ExecutionCommand } from './execution.decider.js';
 import { executionCodec } from './execution.events.js';
@@ -6,7 +6,7 @@ import type { Execution, ExecutionEvent } from './execution.js';
 
 /** Loads the streams `execution-…` and appends the events that their decider decides. */
 @Injectable()
-export class ExecutionStreams extends CommandHandler<Execution, ExecutionCommand, ExecutionEvent> {
+export class ExecutionStreams extends EventStreams<Execution, ExecutionCommand, ExecutionEvent> {
   constructor(store: EventStore) {
     super({ store, decider: executionDecider, codec: executionCodec });
   }

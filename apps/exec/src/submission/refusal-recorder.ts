@@ -49,6 +49,10 @@ export class RefusalRecorder {
         this.log.debug({ err: error, executionId: owned.executionId }, 'could not record a refusal yet');
       }
     }
+    this.log.warn(
+      { executionId: owned.executionId },
+      'a refusal is not recorded; the reconciler ends the execution',
+    );
   }
 
   private async refuse(owned: OwnedExecution, code: string): Promise<void> {

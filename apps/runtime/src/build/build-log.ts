@@ -30,8 +30,10 @@ export class BuildLog {
   addOutput(chunk: Buffer): void {
     if (this.#left <= 0) return;
     const text = this.#line + this.#decoder.write(chunk);
-    const lines = text.split(/\r\n|\n|\r/);
-    this.#line = lines.pop() ?? '';
+    // The second half of a line ending may be in the next chunk.
+    const held = text.endsWith('\r') ? '\r' : '';
+    const lines = text.slice(0, text.length - held.length).split(/\r\n|\n|\r/);
+    this.#line = (lines.pop() ?? '') + held;
     for (const line of lines) this.#addLine(line);
     if (this.#line.length > LINE_CHARS) this.#endLine();
   }
@@ -43,7 +45,7 @@ export class BuildLog {
   }
 
   #endLine(): void {
-    const line = this.#line;
+    const line = (this.#line + this.#decoder.end()).replace(/\r$/, '');
     this.#line = '';
     if (line !== '') this.#addLine(line);
   }

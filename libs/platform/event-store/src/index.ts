@@ -14,12 +14,7 @@ export {
 export { connectEventStore } from './esdb-event-store.js';
 export { MemoryEventStore } from './memory-event-store.js';
 export { streamName, type EventCodec, type StoredEvent } from './event-codec.js';
-export {
-  CommandHandler,
-  type CommandHandlerOptions,
-  type HandleOptions,
-  type Handled,
-} from './command-handler.js';
+export { EventStreams, type EventStreamsOptions, type HandleOptions, type Handled } from './event-streams.js';
 export { SnapshotTable } from './snapshot-table.js';
 export type { SnapshotOptions } from './snapshots.js';
 export type { CommandMeta } from './new-events.js';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase, type Database } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
 import { eventually } from '@berth/testing';
-import type { CommandHandler } from './command-handler.js';
+import type { EventStreams } from './event-streams.js';
 import { SnapshotTable, type EventStore } from './index.js';
 import { newEvent, quietLog, startStoreFixture, type StoreFixture } from './fixtures/store-fixture.js';
 import {
@@ -19,7 +19,7 @@ import {
 /** A snapshot after this many events. */
 const EVERY = 4;
 
-type Handler = CommandHandler<number, TallyCommand, Added>;
+type Handler = EventStreams<number, TallyCommand, Added>;
 
 let fixture: StoreFixture;
 let database: Database;

@@ -5,7 +5,7 @@ import type { RecordedEvent } from './event-store.js';
 import type { SnapshotTable, StoredSnapshot } from './snapshot-table.js';
 import type { StreamState } from './stream-state.js';
 
-/** How a command handler uses snapshots. */
+/** How `EventStreams` uses snapshots. */
 export interface SnapshotOptions {
   readonly table: SnapshotTable;
   /**

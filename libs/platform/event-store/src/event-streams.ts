@@ -32,8 +32,8 @@ export interface Handled<State, Event> {
   readonly replayed: boolean;
 }
 
-/** Dependencies and bounds of a command handler. */
-export interface CommandHandlerOptions<State, Command, Event> {
+/** Dependencies and bounds of `EventStreams`. */
+export interface EventStreamsOptions<State, Command, Event> {
   readonly store: EventStore;
   readonly decider: Decider<State, Command, Event>;
   readonly codec: EventCodec<Event>;
@@ -46,21 +46,21 @@ export interface CommandHandlerOptions<State, Command, Event> {
 }
 
 /**
- * Executes commands: decides and appends the events at the exact revision that the decision is based on. Commands on
- * one stream run one after the other in this process. Other processes cause conflicts, which are decided again after a
- * read.
+ * The streams of one category, each the history of one entity. Executes commands: decides and appends the events at the
+ * exact revision that the decision is based on. Commands on one stream run one after the other in this process. Other
+ * processes cause conflicts, which are decided again after a read.
  *
  * The cached state of a stream, or the hint that it is new, may be stale. A decision based on it counts only if the log
  * accepts its events at that revision, which proves that the state was current. A refusal and a decision without events
  * append nothing and so prove nothing; they are decided again after a read.
  */
-export class CommandHandler<State, Command, Event> {
+export class EventStreams<State, Command, Event> {
   readonly #queue = new KeyedQueue();
   readonly #cache: LruCache<StreamState<State>>;
   readonly #loader: StreamLoader<State, Command, Event>;
   readonly #maxConflicts: number;
 
-  constructor(private readonly options: CommandHandlerOptions<State, Command, Event>) {
+  constructor(private readonly options: EventStreamsOptions<State, Command, Event>) {
     this.#cache = new LruCache(options.cacheSize ?? 1_000);
     this.#loader = new StreamLoader(options);
     this.#maxConflicts = options.maxConflicts ?? 5;
