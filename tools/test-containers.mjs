@@ -1,18 +1,9 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { buildImages } from './containers/build-images.mjs';
 import { ensureParts } from './containers/ensure-parts.mjs';
+import { createGroups, inNamespaces, removeGroups } from './containers/new-namespaces.mjs';
 import { ensureReady, environmentWith, log, ROOT, runTool, SetupError } from './ensure-installed.mjs';
 import { runChild } from './run-child.mjs';
 import { countsOf } from './test-counts.mjs';
@@ -29,7 +20,7 @@ await runTool(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'berth-containers-'));
   // Root of a user namespace must be able to enter it.
   chmodSync(folder, 0o711);
-  const groups = createGroups(folder);
+  const groups = createGroups(basename(folder));
   try {
     const images = await buildImages(join(folder, 'images'), log);
     const env = { ...environmentWith(node), CNI_PATH: cniPath, BERTH_TEST_IMAGES: images };
@@ -49,29 +40,9 @@ async function runTests(node, folder, groups, env) {
   const config = join(ROOT, 'vitest.containers.config.ts');
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   const tests = [node, vitest, 'run', '--config', config, ...reporters, ...given];
-  const namespaces = [
-    '--mount',
-    '--propagation',
-    'private',
-    '--net',
-    '--pid',
-    '--cgroup',
-    '--fork',
-    '--mount-proc',
-  ];
-  const sandbox = ['unshare', ...namespaces, '--kill-child', '--', node];
-  const join_ = groups.map((group) => `echo $$ > '${group}/cgroup.procs';`).join(' ');
-  const script = `${join_} exec "$@"`;
-  const args = [
-    '-c',
-    script,
-    'sh',
-    ...sandbox,
-    join(ROOT, 'tools', 'containers', 'sandbox.mjs'),
-    folder,
-    ...tests,
-  ];
-  const code = await runChild('sh', args, { cwd: ROOT, env, graceMs: 15_000 });
+  const sandbox = join(ROOT, 'tools', 'containers', 'sandbox.mjs');
+  const [program, ...args] = inNamespaces(groups, [node, sandbox, folder, ...tests]);
+  const code = await runChild(program, args, { cwd: ROOT, env, graceMs: 15_000 });
   const result = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined;
   const { passed, failed } = countsOf(result, code, given.length > 0);
   const leftovers = readLeftovers(folder);
@@ -82,41 +53,4 @@ async function runTests(node, folder, groups, env) {
 function readLeftovers(folder) {
   const file = join(folder, 'leftovers.json');
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : ['unknown: the run was ended early'];
-}
-
-/** A control group of this run in each hierarchy; the tests see it as the root. */
-function createGroups(folder) {
-  const name = folder.slice(folder.lastIndexOf('/') + 1);
-  const mounts = readFileSync('/proc/mounts', 'utf8')
-    .split('\n')
-    .map((line) => line.split(' '));
-  const groups = mounts
-    .filter(([, , type]) => type === 'cgroup' || type === 'cgroup2')
-    .map(([, path]) => join(path, name));
-  for (const group of groups) {
-    mkdirSync(group);
-    // A group of version 1 takes processes only after it has been given processors and memory nodes.
-    for (const file of ['cpuset.cpus', 'cpuset.mems']) {
-      if (!existsSync(join(group, file)) || readFileSync(join(group, file), 'utf8').trim() !== '') continue;
-      const inherited = readFileSync(join(group, '..', file), 'utf8').trim();
-      if (inherited !== '') writeFileSync(join(group, file), inherited);
-    }
-    if (existsSync(join(group, 'cgroup.clone_children')))
-      writeFileSync(join(group, 'cgroup.clone_children'), '1');
-  }
-  return groups;
-}
-
-function removeGroups(groups) {
-  for (const group of groups) removeGroup(group);
-}
-
-function removeGroup(group) {
-  for (const entry of readdirSync(group, { withFileTypes: true }))
-    if (entry.isDirectory()) removeGroup(join(group, entry.name));
-  try {
-    rmdirSync(group);
-  } catch (error) {
-    log(`The control group ${group} could not be removed: ${error.message}`);
-  }
 }

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 
 const FILE = 'docker-compose.yml';
 /** The only service that publishes a port. */
-const PUBLISHES = 'gateway';
+const PUBLISHES = 'proxy';
 const LOOPBACK = /^(\$\{\w+:-)?127\.0\.0\.1/;
 /** The image target whose container also runs agents. */
 const RUNS_AGENTS = 'runtime';

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { SetupError } from '../ensure-installed.mjs';
 import { runChild } from '../run-child.mjs';
-import { cacheFolder } from './ensure-parts.mjs';
+import { cacheFolder } from './parts.mjs';
 
 /** The programs of the small image, all of them BusyBox. */
 const TOOLS =

@@ -1,17 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  copyFileSync,
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs';
-import { connect } from 'node:net';
+import { copyFileSync, appendFileSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { hideFolders, mountCgroups, run, untilAccepts } from './own-namespaces.mjs';
 
 // Process 1 of the container tests: it has namespaces of its own for mounts, processes, network and control groups, so
 // that nothing that the tests do reaches the machine. Arguments: the temporary folder and the command of the tests.
@@ -19,9 +11,9 @@ const [folder, ...command] = process.argv.slice(2);
 
 /** The user whose subordinate ids the containers get, as the operator of a real host sets it up. */
 const SUBORDINATE = 'berth:200000:65536';
-const STARTED_WITHIN_MS = 20_000;
 
-hideHostFolders();
+// Programs of the tests write below these folders of the machine.
+hideFolders(['/run/containerd', '/run/netns', '/run/runc', '/run/nerdctl', '/etc/cni', '/var/lib/nerdctl']);
 addSubordinateIds();
 mountCgroups();
 run('ip', ['link', 'set', 'lo', 'up']);
@@ -38,21 +30,6 @@ containerd.kill('SIGTERM');
 await once(containerd, 'exit');
 writeFileSync(join(folder, 'leftovers.json'), JSON.stringify(await leftovers()));
 process.exit(code ?? 1);
-
-/** Programs of the tests write below these folders of the machine. */
-function hideHostFolders() {
-  for (const path of [
-    '/run/containerd',
-    '/run/netns',
-    '/run/runc',
-    '/run/nerdctl',
-    '/etc/cni',
-    '/var/lib/nerdctl',
-  ]) {
-    if (!existsSync(path)) continue;
-    run('mount', ['-t', 'tmpfs', 'berth', path]);
-  }
-}
 
 function addSubordinateIds() {
   const [user] = SUBORDINATE.split(':');
@@ -74,36 +51,6 @@ function addSubordinateIds() {
   }
 }
 
-/** Mounts the same hierarchies as the machine's, whose root is now the group of this process. */
-function mountCgroups() {
-  const mounts = readFileSync('/proc/mounts', 'utf8')
-    .split('\n')
-    .map((line) => line.split(' '));
-  const hierarchies = mounts.filter(([, , type]) => type === 'cgroup' || type === 'cgroup2');
-  const root = '/sys/fs/cgroup';
-  if (hierarchies.some(([, path]) => path === root)) {
-    run('mount', ['-t', 'cgroup2', 'cgroup2', root]);
-    leaveRootGroup(root);
-    return;
-  }
-  run('mount', ['-t', 'tmpfs', '-o', 'mode=755', 'tmpfs', root]);
-  for (const [, path, type, options] of hierarchies) {
-    mkdirSync(path, { recursive: true });
-    const own = options
-      .split(',')
-      .filter((option) => !['rw', 'ro', 'relatime', 'nosuid', 'nodev', 'noexec'].includes(option));
-    // A named hierarchy has no controller.
-    const wanted = own.some((option) => option.startsWith('name=')) ? ['none', ...own] : own;
-    run('mount', ['-t', type, ...(type === 'cgroup' ? ['-o', wanted.join(',')] : []), type, path]);
-  }
-}
-
-/** In version 2 a group with processes cannot give controllers to the groups below it. */
-function leaveRootGroup(root) {
-  mkdirSync(join(root, 'tests'));
-  writeFileSync(join(root, 'tests', 'cgroup.procs'), String(process.pid));
-}
-
 async function startContainerd() {
   const state = join(folder, 'containerd');
   mkdirSync(state);
@@ -121,24 +68,8 @@ async function startContainerd() {
   const child = spawn('containerd', ['--config', config, '--log-level', 'error'], {
     stdio: ['ignore', 'ignore', log],
   });
-  const giveUpAt = Date.now() + STARTED_WITHIN_MS;
-  while (!(await accepts(address))) {
-    if (child.exitCode !== null || Date.now() > giveUpAt) throw new Error('containerd did not start.');
-    await delay(20);
-  }
+  await untilAccepts(address, child, 'containerd');
   return child;
-}
-
-async function accepts(path) {
-  const socket = connect(path);
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
 }
 
 /** What the tests may have left behind, as lists of names by kind. */
@@ -172,9 +103,4 @@ async function leftovers() {
     if (more.length === 0 || Date.now() > giveUpAt) return more;
     await delay(100);
   }
-}
-
-function run(program, args) {
-  const { status, stderr, error } = spawnSync(program, args, { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`${program} ${args.join(' ')} failed: ${stderr ?? error?.message ?? ''}`);
 }

@@ -72,6 +72,7 @@ const changesOf = ({ name, prefix, Name }) => ({
 
 const composeService = (name) => `  ${name}:
     <<: *service
+    image: berth/${name}:\${BERTH_VERSION:-0.1.0}
     command: [${name}]
     environment: *environment
     secrets: [{ source: nats_url_${name}, target: nats_url }, database_url]

@@ -6,7 +6,7 @@ import {
   type Env,
   type ServiceEnv,
 } from '@berth/config';
-import { createLogger, startTelemetry, type Logger } from '@berth/telemetry';
+import { createLogger, startTelemetry, type Logger, type Telemetry } from '@berth/telemetry';
 import type { Stoppable } from './stoppable.js';
 
 /** Log and telemetry settings of every process. */
@@ -39,6 +39,7 @@ export const runMain = async <Config extends ProcessEnv>(main: Main<Config>): Pr
   try {
     const service = await main.start(config, log);
     log.info('started');
+    telemetry.setReady(true);
     stopOnSignal(service, telemetry, log);
   } catch (error) {
     if (error instanceof ConfigError) exitMisconfigured(main.name, error);
@@ -67,12 +68,13 @@ const exitUnsuitable = (name: string, { problems }: UnsuitableHostError): never 
   process.exit(EXIT_UNSUITABLE_HOST);
 };
 
-const stopOnSignal = (service: Stoppable, telemetry: { stop(): Promise<void> }, log: Logger): void => {
+const stopOnSignal = (service: Stoppable, telemetry: Telemetry, log: Logger): void => {
   let stopping = false;
   const stop = (signal: string): void => {
     if (stopping) return;
     stopping = true;
     log.info({ signal }, 'stopping');
+    telemetry.setReady(false);
     setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
     service
       .stop()

@@ -11,6 +11,8 @@ import { addProcessMetrics } from './process-metrics.js';
 export interface MetricExport {
   readonly meter: Meter;
   readonly port: number | undefined;
+  /** What `GET /ready` on the port returns: 200 or 503, which it is at first. */
+  setReady(ready: boolean): void;
   stop(): Promise<void>;
 }
 
@@ -23,7 +25,7 @@ const TIMEOUTS = {
   connectionsCheckingInterval: 2_000,
 };
 
-/** Serves metrics on 127.0.0.1, and sends them to the collector every 15 s; each only if configured. */
+/** Serves metrics and `GET /ready` on 127.0.0.1, and sends them to the collector every 15 s; each only if configured. */
 export const startMetricExport = async (options: {
   readonly service: string;
   readonly otlpEndpoint?: string | undefined;
@@ -36,7 +38,9 @@ export const startMetricExport = async (options: {
       : new PrometheusExporter({ preventServerStart: true, withoutScopeInfo: true, withoutTargetInfo: true });
   if (prometheus !== undefined) readers.push(prometheus);
   if (options.otlpEndpoint !== undefined) readers.push(otlpReader(options.otlpEndpoint));
-  const server = prometheus === undefined ? undefined : await listen(prometheus, options.metricsPort ?? 0);
+  const state = { ready: false };
+  const server =
+    prometheus === undefined ? undefined : await listen(prometheus, state, options.metricsPort ?? 0);
   const provider = new MeterProvider({
     resource: resourceFromAttributes({ 'service.name': options.service }),
     readers,
@@ -47,6 +51,9 @@ export const startMetricExport = async (options: {
   return {
     meter,
     port: typeof address === 'object' && address !== null ? address.port : undefined,
+    setReady: (ready) => {
+      state.ready = ready;
+    },
     stop: async () => {
       stopProcessMetrics();
       server?.closeAllConnections();
@@ -66,13 +73,15 @@ const otlpReader = (endpoint: string): IMetricReader =>
     exportTimeoutMillis: 5_000,
   });
 
-const listen = async (exporter: PrometheusExporter, port: number): Promise<Server> => {
+const listen = async (
+  exporter: PrometheusExporter,
+  state: { readonly ready: boolean },
+  port: number,
+): Promise<Server> => {
   const server = createServer(TIMEOUTS, (request, response) => {
-    if (request.method === 'GET' && request.url?.split('?', 1)[0] === '/metrics') {
-      exporter.getMetricsRequestHandler(request, response);
-      return;
-    }
-    response.writeHead(404).end();
+    const path = request.method === 'GET' ? request.url?.split('?', 1)[0] : undefined;
+    if (path === '/metrics') return exporter.getMetricsRequestHandler(request, response);
+    response.writeHead(path !== '/ready' ? 404 : state.ready ? 200 : 503).end();
   });
   guardServer(server, BOUNDS);
   server.listen(port, '127.0.0.1');

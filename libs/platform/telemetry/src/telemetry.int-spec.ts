@@ -37,6 +37,16 @@ describe('metrics', () => {
     expect((await fetch(`http://127.0.0.1:${telemetry.metricsPort}/other`)).status).toBe(404);
   });
 
+  it('come with a readiness that is 503 until the service has started and after it begins to stop', async () => {
+    telemetry = await startTelemetry({ service: 'test', metricsPort: 0 });
+    const url = `http://127.0.0.1:${telemetry.metricsPort}/ready`;
+    expect((await fetch(url)).status).toBe(503);
+    telemetry.setReady(true);
+    expect((await fetch(url)).status).toBe(200);
+    telemetry.setReady(false);
+    expect((await fetch(url)).status).toBe(503);
+  });
+
   it('abort the start when their port is in use', async () => {
     telemetry = await startTelemetry({ service: 'test', metricsPort: 0 });
     await expect(startTelemetry({ service: 'test', metricsPort: telemetry.metricsPort })).rejects.toThrow(

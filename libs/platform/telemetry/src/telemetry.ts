@@ -12,6 +12,8 @@ export interface TelemetryOptions {
 export interface Telemetry {
   /** The port that `/metrics` listens on; undefined when it is off. */
   readonly metricsPort: number | undefined;
+  /** Whether `GET /ready` on that port returns 200; it returns 503 before the first call. */
+  setReady(ready: boolean): void;
   /** Sends what is still queued (at most 3 s) and closes the port. */
   stop(): Promise<void>;
 }
@@ -23,6 +25,7 @@ export interface Telemetry {
 export const startTelemetry = async (options: TelemetryOptions): Promise<Telemetry> => {
   const stops: (() => Promise<void>)[] = [];
   let metricsPort: number | undefined;
+  let setReady = (_ready: boolean): void => undefined;
   if (options.otlpEndpoint !== undefined) {
     const { startTraceExport } = await import('./trace-export.js');
     stops.push(startTraceExport(options.service, options.otlpEndpoint));
@@ -33,11 +36,13 @@ export const startTelemetry = async (options: TelemetryOptions): Promise<Telemet
     const { startMetricExport } = await import('./metric-export.js');
     const exported = await startMetricExport(options);
     metricsPort = exported.port;
+    setReady = exported.setReady;
     useMeter(exported.meter);
     stops.push(exported.stop, () => Promise.resolve(useMeter(undefined)));
   }
   return {
     metricsPort,
+    setReady,
     stop: async () => {
       const stopping = Promise.allSettled(stops.map((stop) => stop()));
       let timer: NodeJS.Timeout | undefined;
