@@ -1,4 +1,4 @@
 export { checkHost, readRuntimeConfig, type RuntimeConfig } from './config.js';
 export { hostId } from './host-id.js';
 export { RuntimeModule } from './runtime.module.js';
-export { instanceOf, namespaceOf } from './driver/nerdctl/nerdctl-host.js';
+export { instanceOf, namespaceOf } from './driver/nerdctl/installation.js';

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { freemem } from 'node:os';
 import type { Json } from '@berth/kernel';
 import type { RunAsUser, VolumeStorage } from '@berth/guest-protocol';
 import type { BoxLimits, BoxSource, BoxSpec } from './box-spec.js';
@@ -123,7 +125,13 @@ export abstract class Driver {
   /** Bytes that the agent's volume takes on disk; null if unknown. Works without a box. */
   abstract volumeBytes(agentId: string): Promise<number | null>;
   /** Memory of the host that is free for more boxes. */
-  abstract freeMemMb(): number;
+  freeMemMb(): number {
+    return Math.floor(freemem() / 1024 / 1024);
+  }
+  /** Work that goes on while the driver is open, until `signal` aborts; the caller runs it again when it throws. */
+  async keepUp(signal: AbortSignal): Promise<void> {
+    if (!signal.aborted) await once(signal, 'abort');
+  }
   /** Releases the driver's own resources. Boxes stay as they are. */
   abstract close(): Promise<void>;
 }

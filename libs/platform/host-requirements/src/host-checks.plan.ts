@@ -22,6 +22,8 @@ export interface HostFacts {
   readonly missingPlugins: readonly string[];
   readonly missingPrograms: readonly string[];
   readonly hasLoopDevices: boolean;
+  /** What the kernel, or the program for it, cannot do: pairs of interfaces and bridges; rules of the firewall. */
+  readonly missingNetwork: readonly ('links' | 'rules')[];
 }
 
 /** One requirement of the nerdctl driver. */
@@ -36,6 +38,8 @@ export interface HostCheck {
 const LEAST = { kernel: [5, 19], nerdctl: [2, 1], containerd: [2, 0], runc: [1, 2] } as const;
 const PACKAGES: Readonly<Record<string, string>> = {
   nft: 'nftables',
+  ip: 'iproute2',
+  nsenter: 'util-linux',
   'mkfs.ext4': 'e2fsprogs',
   setpriv: 'util-linux',
 };
@@ -114,8 +118,29 @@ const featureChecks = (facts: HostFacts): readonly HostCheck[] => {
       ),
     ),
     check('loop devices', '', '/dev/loop-control is missing: load the kernel module loop.', hasLoopDevices),
+    ...networkChecks(facts),
   ];
 };
+
+/** Only root and the programs can try them. */
+const networkChecks = ({ isRoot, missingPrograms, missingNetwork }: HostFacts): readonly HostCheck[] =>
+  !isRoot || ['nft', 'ip'].some((name) => missingPrograms.includes(name))
+    ? []
+    : [
+        check(
+          'network interfaces',
+          'veth, bridge',
+          'The kernel cannot create network interfaces of the types veth and bridge: load the modules veth and bridge.',
+          !missingNetwork.includes('links'),
+        ),
+        check(
+          'firewall rules',
+          'nftables',
+          'The kernel does not take the rules of nftables that agents need: load the modules nf_tables, nft_fib_inet, ' +
+            'nft_reject_inet, nft_masq and nft_ct.',
+          !missingNetwork.includes('rules'),
+        ),
+      ];
 
 const check = (name: string, found: string, problem: string, isMet: boolean): HostCheck => ({
   name,

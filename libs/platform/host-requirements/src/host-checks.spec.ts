@@ -18,6 +18,7 @@ const GOOD: HostFacts = {
   missingPlugins: [],
   missingPrograms: [],
   hasLoopDevices: true,
+  missingNetwork: [],
 };
 
 describe('the host of containers', () => {
@@ -43,6 +44,20 @@ describe('the host of containers', () => {
     [{ missingPlugins: ['bridge', 'firewall'] }, /bridge, firewall are missing: .*CNI_PATH/],
     [{ missingPrograms: ['mkfs.ext4'] }, /^mkfs\.ext4 is missing: install the package e2fsprogs\.$/],
     [{ hasLoopDevices: false }, /loop-control is missing/],
+    [{ missingPrograms: ['ip'] }, /^ip is missing: install the package iproute2\.$/],
+    [
+      { missingNetwork: ['links'] },
+      /^The kernel cannot create network interfaces .* load the modules veth and bridge\.$/,
+    ],
+    [
+      { missingNetwork: ['rules'] },
+      /^The kernel does not take the rules of nftables .* load the modules nf_tables, /,
+    ],
+    [{ isRoot: false, missingNetwork: ['links', 'rules'] }, /needs root/],
+    [
+      { missingPrograms: ['nft'], missingNetwork: ['rules'] },
+      /^nft is missing: install the package nftables\.$/,
+    ],
   ])('with %j has one problem, and one line says what to do', (changes, line) => {
     expect(hostProblems({ ...GOOD, ...changes })).toEqual([expect.stringMatching(line)]);
   });

@@ -25,11 +25,12 @@ const CNI_FOLDERS: readonly string[] = [
 
 /** Asks this host within 5 s; starts and changes nothing. */
 export const readHostFacts = async (means: HostMeans): Promise<HostFacts> => {
-  const [client, server, ids, mounts] = await Promise.all([
+  const [client, server, ids, mounts, network] = await Promise.all([
     run(means.nerdctl, ['--version']),
     run(means.nerdctl, [...addressOption(means), 'version', '--format={{json .}}']),
     readSubordinateIds(means.subidUser),
     readFile('/proc/mounts', 'utf8').catch(() => ''),
+    run('unshare', ['--net', '--', 'sh', '-c', TRY_NETWORK]),
   ]);
   const { containerd, runc } = server.failed ? SILENT : parseServerVersions(server.output);
   return {
@@ -48,8 +49,20 @@ export const readHostFacts = async (means: HostMeans): Promise<HostFacts> => {
     missingPlugins: PLUGINS.filter((name) => findCniPlugin(name, means.cniPath) === undefined),
     missingPrograms: PROGRAMS.filter((name) => findProgram(name, means.path) === undefined),
     hasLoopDevices: existsSync('/dev/loop-control'),
+    missingNetwork: missingNetwork(network.output),
   };
 };
+
+/** Creates what agents need in a network namespace that ends with the shell, and says how far it came. */
+const TRY_NETWORK =
+  'PATH=$PATH:/usr/sbin:/sbin; ip link add a type veth peer name b && ip link add c type bridge && echo links; ' +
+  'nft add table inet t && nft "add chain inet t in { type filter hook prerouting priority -310; }" && ' +
+  'nft "add chain inet t out { type nat hook postrouting priority 90; }" && ' +
+  'nft add rule inet t in fib saddr . iif oif 0 drop && nft add rule inet t in reject with tcp reset && ' +
+  'nft add rule inet t out ct state new masquerade && echo rules';
+
+const missingNetwork = (output: string): HostFacts['missingNetwork'] =>
+  (['links', 'rules'] as const).filter((part) => !output.split('\n').includes(part));
 
 /** runc is checked by its version. */
 const missingShim = ({ runtimeClass, path }: HostMeans): HostFacts['missingShim'] => {

@@ -1,5 +1,6 @@
 import { parseImageReference } from '@berth/kernel';
 import Type, { type Static, type TSchema } from 'typebox';
+import { isResolverAddress, parseDestination } from './network-destination.js';
 
 /** `host` or `host:port`, in lower case. */
 const HOST =
@@ -23,6 +24,18 @@ const runtimeClass = Type.Refine(
   Type.String(),
   (value) => RUNTIME_CLASS.test(value),
   () => 'must be the name of a runtime class, such as runc',
+);
+
+const destination = Type.Refine(
+  Type.String(),
+  (value) => parseDestination(value) !== undefined,
+  () => 'must be an address or a network, with a port if it is for one port only: 10.1.2.0/24:5432',
+);
+
+const resolver = Type.Refine(
+  Type.String(),
+  isResolverAddress,
+  () => 'must be the address of a resolver that is not a loopback address',
 );
 
 /** What the operator writes about a host. */
@@ -51,6 +64,13 @@ export const operatorFileSchema = section({
       allowRoot: Type.Optional(Type.Boolean()),
       pidsLimit: Type.Optional(Type.Integer({ minimum: 16, maximum: 65_536 })),
       builds: Type.Optional(Type.Integer({ minimum: 1, maximum: 64 })),
+      network: Type.Optional(
+        section({
+          mode: Type.Optional(Type.Enum(['public', 'none'])),
+          allow: Type.Optional(Type.Array(destination, { maxItems: 256 })),
+          dns: Type.Optional(Type.Array(resolver, { maxItems: 3 })),
+        }),
+      ),
     }),
   ),
 });

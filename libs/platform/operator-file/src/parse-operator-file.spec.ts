@@ -28,6 +28,7 @@ describe("the operator's file", () => {
         allowRoot: true,
         pidsLimit: 1024,
         builds: 2,
+        network: { mode: 'public', allow: [], dns: [] },
       },
     });
   });
@@ -41,6 +42,51 @@ describe("the operator's file", () => {
       { host: 'localhost:9443', insecure: true },
     ]);
     expect(file.runtime.builds).toBe(4);
+  });
+
+  it('opens networks and addresses to agents, for every port or one', () => {
+    const { network } = parseOperatorFile(
+      'runtime:\n  network:\n    mode: public\n' +
+        '    allow: ["10.1.2.0/24:5432", 10.1.2.3, "[fd00::/64]:443", "fd00::1"]\n    dns: [192.0.2.53]\n',
+    ).runtime;
+    expect(network).toEqual({
+      mode: 'public',
+      allow: [
+        { family: 4, range: '10.1.2.0/24', port: 5432 },
+        { family: 4, range: '10.1.2.3/32', port: null },
+        { family: 6, range: 'fd00::/64', port: 443 },
+        { family: 6, range: 'fd00::1/128', port: null },
+      ],
+      dns: ['192.0.2.53'],
+    });
+  });
+
+  it.each([
+    '10.1.2.0/33',
+    '10.1.2',
+    'db.internal:5432',
+    '10.1.2.3:0',
+    '10.1.2.3:65536',
+    '[fd00::1',
+    '',
+    ':5432',
+  ])('that allows agents %j is a fault of that line and member', (destination) => {
+    expect(faultOf(`runtime:\n  network:\n    allow:\n      - 10.0.0.1\n      - "${destination}"\n`)).toBe(
+      'line 5: runtime.network.allow[1] must be an address or a network, with a port if it is for one port only: ' +
+        '10.1.2.0/24:5432',
+    );
+  });
+
+  it.each([
+    ['runtime:\n  network: { mode: private }\n', /^line 2: runtime\.network\.mode must be /],
+    [
+      'runtime:\n  network:\n    dns: [127.0.0.53]\n',
+      /^line 3: runtime\.network\.dns\[0\] must be the address/,
+    ],
+    ['runtime:\n  network:\n    dns: [resolver.internal]\n', /^line 3: runtime\.network\.dns\[0\] must be/],
+    ['runtime:\n  network:\n    open: []\n', /^line 3: runtime\.network\.open is not known$/],
+  ])('%j is a fault of the network’s members', (text, fault) => {
+    expect(faultOf(text)).toMatch(fault);
   });
 
   it.each([

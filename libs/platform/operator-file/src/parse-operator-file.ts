@@ -1,5 +1,6 @@
 import { Errors } from 'typebox/value';
 import { LineCounter, parseDocument, type Document, type Node } from 'yaml';
+import { parseDestination, type NetworkDestination } from './network-destination.js';
 import { operatorFileSchema, type OperatorFileText } from './operator-file.schema.js';
 
 /** A host that Berth may fetch from. `insecure`: by plain HTTP too, and at private addresses. */
@@ -7,6 +8,15 @@ export interface AllowedHost {
   /** `host`, or `host:port`. */
   readonly host: string;
   readonly insecure: boolean;
+}
+
+/** The network of agents in containers. */
+export interface NetworkSettings {
+  /** `none` closes everything, whatever the other members say. */
+  readonly mode: 'public' | 'none';
+  readonly allow: readonly NetworkDestination[];
+  /** Addresses of the resolvers that agents ask; empty: one of Berth's own. */
+  readonly dns: readonly string[];
 }
 
 /** What the operator has decided, with defaults for everything that the file leaves out. */
@@ -29,6 +39,7 @@ export interface OperatorFile {
     readonly pidsLimit: number;
     /** Builds at a time on one host. */
     readonly builds: number;
+    readonly network: NetworkSettings;
   };
 }
 
@@ -37,7 +48,7 @@ export class OperatorFileError extends Error {
   override readonly name = 'OperatorFileError';
 }
 
-const RUNTIME_DEFAULTS: OperatorFile['runtime'] = {
+const RUNTIME_DEFAULTS: Omit<OperatorFile['runtime'], 'network'> = {
   image: 'docker.io/library/debian:12',
   pull: 'missing',
   class: 'runc',
@@ -114,8 +125,16 @@ const withDefaults = ({ deploy = {}, runtime = {} }: OperatorFileText): Operator
     gitHosts: allowedHosts(deploy.gitHosts, ['github.com']),
     registries: allowedHosts(deploy.registries, ['docker.io', 'ghcr.io']),
   },
-  runtime: { ...RUNTIME_DEFAULTS, ...runtime },
+  runtime: { ...RUNTIME_DEFAULTS, ...runtime, network: networkSettings(runtime.network ?? {}) },
 });
+
+const networkSettings = ({ mode = 'public', allow = [], dns = [] }: NetworkText): NetworkSettings => ({
+  mode,
+  allow: allow.flatMap((text) => parseDestination(text) ?? []),
+  dns,
+});
+
+type NetworkText = NonNullable<NonNullable<OperatorFileText['runtime']>['network']>;
 
 type HostEntries = NonNullable<NonNullable<OperatorFileText['deploy']>['gitHosts']>;
 

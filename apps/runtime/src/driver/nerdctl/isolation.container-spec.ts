@@ -108,13 +108,16 @@ describe('an agent in a container', () => {
     expect((await started.run('mknod /tmp/disk b 7 0')).exitCode).toBe(1);
   });
 
-  it('has loopback only, which is not that of the host', async () => {
+  it('has a loopback of its own and one other interface, or none if its spec says so', async () => {
     const server = createServer((socket) => socket.end('host'));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
     expect(await started.sh(`nc -w 2 127.0.0.1 ${port} < /dev/null || echo refused`)).toBe('refused');
-    expect(await started.sh('ls /sys/class/net')).toBe('lo');
+    expect(await started.sh('ls /sys/class/net')).toBe('eth0\nlo');
+    const alone = await host.start({ network: 'none' });
+    expect(await alone.sh('ls /sys/class/net')).toBe('lo');
+    await host.driver.stop(alone.box.agentId, 0);
     server.close();
   });
 

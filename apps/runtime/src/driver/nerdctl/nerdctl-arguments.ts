@@ -26,6 +26,8 @@ export interface ContainerParts {
   readonly code: string;
   /** The folder with the agent's volume and its staging folder. */
   readonly disk: string;
+  /** The agent's `/etc/resolv.conf`. */
+  readonly resolvConf: string;
   /** File for the id of the guest's process. */
   readonly pidFile: string;
   /** The guest's command line. */
@@ -126,10 +128,11 @@ const limits = (
   ),
 ];
 
-const mounts = ({ guestFolders }: BoxSpec, { kit, code, disk }: ContainerParts): string[] =>
+const mounts = ({ guestFolders }: BoxSpec, { kit, code, disk, resolvConf }: ContainerParts): string[] =>
   [
     [kit, INSIDE.kit, 'ro'],
     [code, INSIDE.code, 'ro'],
+    [resolvConf, '/etc/resolv.conf', 'ro'],
     [guestFolders.run, INSIDE.run, 'rw'],
     [guestFolders.logs, INSIDE.logs, 'rw'],
     [guestFolders.journal, INSIDE.journal, 'rw'],

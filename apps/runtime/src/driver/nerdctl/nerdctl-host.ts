@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { mkdir, realpath } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEFAULT_ADDRESS, findProgram, openFilesLimit, readSubordinateIds } from '@berth/host-requirements';
 import type { OperatorSettings } from '@berth/operator-file';
@@ -10,7 +9,9 @@ import { DriverError } from '../driver-error.js';
 import { SharedFiles } from '../shared-files.js';
 import { AgentDisks } from './agent-disk.js';
 import { makeGuestKit, type GuestKit } from './guest-kit.js';
+import { instanceOf, namespaceOf } from './installation.js';
 import type { NerdctlScope } from './nerdctl-arguments.js';
+import { AgentNetwork, type AgentNetworkOptions } from './network/agent-network.js';
 
 export interface NerdctlDriverOptions {
   readonly dataDir: string;
@@ -29,6 +30,8 @@ export interface NerdctlDriverOptions {
   readonly subidUser: string;
   /** Folders in which programs are looked for. */
   readonly path: string;
+  /** Interval of the checks of the network policy, and the host's list of resolvers; usually the defaults. */
+  readonly network?: Pick<AgentNetworkOptions, 'checkEveryMs' | 'hostResolvConf'>;
   readonly log: Logger;
 }
 
@@ -49,20 +52,11 @@ export interface NerdctlHost {
   readonly pids: string;
   /** Limit of open files of an agent's processes. */
   readonly openFiles: number;
+  readonly network: AgentNetwork;
   close(): Promise<void>;
 }
 
-/** Distinguishes the installations of a host; `dataDir` is the runtime's data folder, which exists. */
-export const instanceOf = async (dataDir: string): Promise<string> =>
-  createHash('sha256')
-    .update(await realpath(dataDir))
-    .digest('hex')
-    .slice(0, 12);
-
-/** The containerd namespace, and the control group, of everything of an installation. */
-export const namespaceOf = (instance: string): string => `berth-${instance}`;
-
-/** Prepares folders, control groups and the guest's kit. Errors: `host_unsuitable`. */
+/** Prepares folders, control groups, the guest's kit and the network. Errors: `host_unsuitable`. */
 export const openNerdctlHost = async (options: NerdctlDriverOptions): Promise<NerdctlHost> => {
   const { dataDir, guestMain, nerdctl, address, cniPath, subidUser, kits } = options;
   const ids = await readSubordinateIds(subidUser);
@@ -81,7 +75,7 @@ export const openNerdctlHost = async (options: NerdctlDriverOptions): Promise<Ne
   const hierarchies = await openHierarchies(namespace);
   if (hierarchies.length === 0)
     throw new DriverError('host_unsuitable', 'No control groups can freeze processes on this host.');
-  return {
+  const prepared = {
     instance,
     program: nerdctl,
     address: address ?? DEFAULT_ADDRESS,
@@ -95,4 +89,14 @@ export const openNerdctlHost = async (options: NerdctlDriverOptions): Promise<Ne
     openFiles: await openFilesLimit(),
     close: () => removeHierarchies(namespace),
   };
+  // Last: nothing would remove it after a failure of the others.
+  const network = await AgentNetwork.open({
+    ...options.network,
+    instance,
+    path: options.path,
+    resolvConf: join(own, 'resolv.conf'),
+    settings: () => options.operator.current.runtime.network,
+    log: options.log,
+  });
+  return { ...prepared, network };
 };

@@ -29,6 +29,7 @@ const parts = {
   kit: '/kit/1',
   code: '/templates/echo',
   disk: '/a/disk',
+  resolvConf: '/data/resolv.conf',
   pidFile: '/pids/agt_01',
   command: ['/.berth/kit/lib/ld.so', '/.berth/kit/bin/node'],
   env: { A: 'b c' },

@@ -1,5 +1,4 @@
 import { rm } from 'node:fs/promises';
-import { freemem } from 'node:os';
 import { join } from 'node:path';
 import type { Json } from '@berth/kernel';
 import { runtimeClassOf } from '@berth/host-requirements';
@@ -21,7 +20,7 @@ import { ImageStore, type CallNerdctl } from './images/image-store.js';
 import { listArguments, removeArguments, runArguments, scopeArguments } from './nerdctl-arguments.js';
 import { toDriverError } from './nerdctl-failures.js';
 import { openNerdctlHost, type NerdctlDriverOptions, type NerdctlHost } from './nerdctl-host.js';
-import { INSIDE } from './paths-inside.js';
+import { guestVariables } from './paths-inside.js';
 
 /** Time limit in milliseconds for calls to nerdctl, which itself waits for containerd without limit. */
 const CALL_MS = 20_000;
@@ -41,7 +40,6 @@ const CAPABILITIES: DriverCapabilities = {
 /** Runs each agent in a container of its own with nerdctl; process 1 of the container is the guest. */
 export class NerdctlDriver extends Driver {
   override readonly name = 'nerdctl';
-  override readonly capabilities = CAPABILITIES;
   readonly #boxes = new Map<string, ContainerBox>();
   /** Ids of the containers by agent. */
   readonly #containers = new Map<string, string>();
@@ -51,6 +49,10 @@ export class NerdctlDriver extends Driver {
 
   constructor(private readonly options: NerdctlDriverOptions) {
     super();
+  }
+
+  override get capabilities(): DriverCapabilities {
+    return { ...CAPABILITIES, network: this.#open.network.offered };
   }
 
   async open(): Promise<void> {
@@ -68,7 +70,7 @@ export class NerdctlDriver extends Driver {
   }
 
   async start(spec: BoxSpec): Promise<Box> {
-    const { address, instance, kit, disks, sharedFiles, pids, scope, openFiles } = this.#open;
+    const { address, instance, kit, disks, sharedFiles, pids, scope, openFiles, network } = this.#open;
     const { agentId, guestFolders, source } = spec;
     refuseUnsupported(spec, this.capabilities);
     if (source.kind === 'image') throw new DriverError('spec_unsupported', 'This host cannot run images.');
@@ -87,6 +89,7 @@ export class NerdctlDriver extends Driver {
         kit: kit.folder,
         code,
         disk,
+        resolvConf: network.resolvConf,
         pidFile,
         command: kit.command,
         openFiles,
@@ -100,6 +103,7 @@ export class NerdctlDriver extends Driver {
     const guest = pid === undefined ? undefined : await readProcess(pid);
     if (guest === undefined)
       throw new DriverError('guest_not_started', 'The guest exited immediately after its launch.');
+    if (spec.network === 'public') await network.connect(agentId, guest);
     const socket = join(guestFolders.run, 'guest.sock');
     return this.#keep(new ContainerBox({ agentId, container, socket, command: spec.command, guest }));
   }
@@ -167,12 +171,13 @@ export class NerdctlDriver extends Driver {
     return this.#open.disks.storedBytes(agentId);
   }
 
-  freeMemMb(): number {
-    return Math.floor(freemem() / 1024 / 1024);
+  override keepUp(signal: AbortSignal): Promise<void> {
+    return this.#open.network.keepUp(signal);
   }
 
   async close(): Promise<void> {
     for (const box of this.#boxes.values()) box.forget();
+    await this.#host?.network.close(this.#containers.size > 0);
     await this.#host?.close();
   }
 
@@ -245,9 +250,3 @@ export class NerdctlDriver extends Driver {
     return this.#host;
   }
 }
-
-const guestVariables: Readonly<Record<string, string>> = {
-  [guestEnv.socket]: `${INSIDE.run}/guest.sock`,
-  [guestEnv.logs]: INSIDE.logs,
-  [guestEnv.journal]: INSIDE.journal,
-};

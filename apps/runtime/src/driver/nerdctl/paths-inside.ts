@@ -1,3 +1,4 @@
+import { guestEnv } from '@berth/guest-protocol';
 import type { InsidePaths, RunAs } from '../driver.js';
 
 /** Where Berth's own files are in a container; only the guest can enter the folders that are not read-only. */
@@ -17,6 +18,13 @@ export const LOADER = 'ld.so';
 
 /** Names in the folder of an agent's disk: a rename from one to the other stays on one mount. */
 export const DISK = { volume: 'volume', staging: 'staging' } as const;
+
+/** Where the guest has its own files. */
+export const guestVariables: Readonly<Record<string, string>> = {
+  [guestEnv.socket]: `${INSIDE.run}/guest.sock`,
+  [guestEnv.logs]: INSIDE.logs,
+  [guestEnv.journal]: INSIDE.journal,
+};
 
 const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
-import { freemem } from 'node:os';
 import { join } from 'node:path';
 import type { Json } from '@berth/kernel';
 import { guestEnv } from '@berth/guest-protocol';
@@ -231,10 +230,6 @@ export class ProcessDriver extends Driver {
 
   volumeBytes(agentId: string): Promise<number | null> {
     return this.#open.workspaceMounts.volumeBytes(agentId);
-  }
-
-  freeMemMb(): number {
-    return Math.floor(freemem() / 1024 / 1024);
   }
 
   async close(): Promise<void> {

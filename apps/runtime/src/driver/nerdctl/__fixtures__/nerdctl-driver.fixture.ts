@@ -1,15 +1,24 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseOperatorFile } from '@berth/operator-file';
+import { parseOperatorFile, type OperatorFile } from '@berth/operator-file';
 import { containerTestHost, loadTestImage } from '@berth/testing';
 import { GUEST_MAIN, quietLog, TEST_TEMPLATES } from '../../../__fixtures__/host.fixture.js';
 import type { DriverUnderTest } from '../../driver-contract/driver.fixture.js';
 import type { Driver } from '../../driver.js';
-import { instanceOf, namespaceOf } from '../nerdctl-host.js';
+import { instanceOf, namespaceOf } from '../installation.js';
+import type { NerdctlDriverOptions } from '../nerdctl-host.js';
 import { NerdctlDriver } from '../nerdctl.driver.js';
 
+/** The operator's file with that `runtime.network`. */
+export const operatorFileWith = (network: string): OperatorFile =>
+  parseOperatorFile(`runtime: { image: 'berth.test/shell:1', network: ${network} }`);
+
 /** A nerdctl driver that reaches containerd on that socket, with an image that is BusyBox alone; not open yet. */
-export const nerdctlDriverOn = async (dataDir: string, address: string): Promise<Driver> => {
+export const nerdctlDriverOn = async (
+  dataDir: string,
+  address: string,
+  changes: Partial<Pick<NerdctlDriverOptions, 'operator' | 'network'>> = {},
+): Promise<Driver> => {
   await loadTestImage(namespaceOf(await instanceOf(dataDir)), 'shell');
   return new NerdctlDriver({
     dataDir,
@@ -18,10 +27,11 @@ export const nerdctlDriverOn = async (dataDir: string, address: string): Promise
     address,
     cniPath: containerTestHost().cniPath,
     kits: join(tmpdir(), 'kits'),
-    operator: { current: parseOperatorFile('runtime: { image: berth.test/shell:1 }') },
+    operator: { current: operatorFileWith('{}') },
     subidUser: 'berth',
     path: '',
     log: quietLog,
+    ...changes,
   });
 };
 

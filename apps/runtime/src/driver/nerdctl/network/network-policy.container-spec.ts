@@ -1,0 +1,168 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { containerTestHost } from '@berth/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { DriverFixture, type StartedBox } from '../../driver-contract/driver.fixture.js';
+import { FarEnd, HOST_ADDRESSES, PUBLIC_ADDRESSES, RESOLVER } from '../__fixtures__/far-end.fixture.js';
+import { nerdctlDriverOn, nerdctlDriverUnderTest } from '../__fixtures__/nerdctl-driver.fixture.js';
+import { attemptFrom, tcp, udp, type Attempt, type Target } from '../__fixtures__/network-probe.fixture.js';
+
+const AT_ONCE_MS = 1_000;
+const CLOSED_4 = [
+  '10.1.2.3',
+  '10.255.255.254',
+  '172.16.0.1',
+  '172.31.255.254',
+  '192.168.0.1',
+  '192.168.77.1',
+  '100.64.0.1',
+  '100.127.255.254',
+  '169.254.169.254',
+  '198.18.255.1',
+  '192.0.0.1',
+  '0.1.2.3',
+];
+const CLOSED_6 = [
+  'fd00::1',
+  'fc00::1',
+  'fec0::1',
+  '64:ff9b::10.1.2.3',
+  '64:ff9b::169.254.169.254',
+  '64:ff9b:1::1',
+  '2002:a01:203::1',
+  '::ffff:10.1.2.3',
+];
+
+const outcomes = (attempts: readonly Attempt[]): readonly string[] =>
+  attempts.map(({ by, host, port, outcome }) => `${by} ${host} ${port} ${outcome}`);
+
+/** Every target, with that outcome. */
+const all = (targets: readonly Target[], outcome: string): readonly string[] =>
+  targets.map(({ by, host, port }) => `${by} ${host} ${port} ${outcome}`);
+
+describe('the outward network of an agent in a container', () => {
+  let folder: string;
+  let farEnd: FarEnd;
+  let host: DriverFixture;
+  let started: StartedBox;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'berth-network-'));
+    writeFileSync(join(folder, 'resolv.conf'), `nameserver ${RESOLVER}\n`);
+    farEnd = await FarEnd.open();
+    host = await DriverFixture.open({
+      ...nerdctlDriverUnderTest,
+      create: (dataDir) =>
+        nerdctlDriverOn(dataDir, containerTestHost().address, {
+          network: { hostResolvConf: join(folder, 'resolv.conf') },
+        }),
+    });
+    started = await host.start();
+  });
+
+  afterAll(async () => {
+    try {
+      await host.destroy();
+    } finally {
+      await farEnd.close();
+    }
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  beforeEach(() => void farEnd.takeContacts());
+
+  it('reaches the public Internet by address and by name, in both families', async () => {
+    const targets = [
+      ...PUBLIC_ADDRESSES.flatMap((address) => [tcp(address), udp(address)]),
+      tcp('a-198-51-100-8.test'),
+    ];
+    expect(outcomes(await attemptFrom(started, targets))).toEqual(all(targets, 'open'));
+    expect(farEnd.takeContacts()).toEqual(
+      expect.arrayContaining(['tcp 198.51.100.7 80', 'tcp 2620:fe::9 80', 'tcp 198.51.100.8 80']),
+    );
+  });
+
+  it('is seen outside with the address of the host only', async () => {
+    expect(await started.sh('nc 198.51.100.7 80 < /dev/null')).toContain(`from ${HOST_ADDRESSES.public4}`);
+  });
+
+  it('reaches no private, shared, link-local or otherwise special network: refused at once, TCP by a reset', async () => {
+    const targets = [...CLOSED_4, ...CLOSED_6].map((address) => tcp(address));
+    const attempts = await attemptFrom(started, targets);
+    expect(outcomes(attempts)).toEqual(all(targets, 'ECONNREFUSED'));
+    expect(Math.max(...attempts.map(({ ms }) => ms))).toBeLessThan(AT_ONCE_MS);
+    expect(farEnd.takeContacts()).toEqual([]);
+  });
+
+  it('reaches none of them by name either', async () => {
+    const targets = [
+      tcp('a-10-1-2-3.test'),
+      tcp('a-169-254-169-254.test'),
+      tcp('a-203-0-113-2.test'),
+      tcp('six.test'),
+    ];
+    expect(outcomes(await attemptFrom(started, targets))).toEqual(all(targets, 'ECONNREFUSED'));
+    expect(farEnd.takeContacts().filter((contact) => !contact.startsWith('dns'))).toEqual([]);
+  });
+
+  it('reaches none of them by UDP', async () => {
+    const targets = [...CLOSED_4, ...CLOSED_6, '224.0.0.251', '255.255.255.255', 'ff02::1'].map((address) =>
+      udp(address),
+    );
+    for (const { outcome } of await attemptFrom(started, targets)) expect(outcome).not.toBe('open');
+    expect(farEnd.takeContacts()).toEqual([]);
+    const [first] = await attemptFrom(started, [udp('192.168.77.1')]);
+    expect(first?.outcome).toBe('ECONNREFUSED');
+  });
+
+  it('reaches no port of the host, on none of its addresses', async () => {
+    const server = createServer((socket) => socket.end('the host'));
+    server.listen(0, '::');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const gateway = await started.sh(`cut -d" " -f2 /etc/resolv.conf`);
+    const addresses = [...Object.values(HOST_ADDRESSES), gateway, '127.0.0.1', '::1'];
+    const targets = addresses.map((address) => tcp(address, port));
+    expect(outcomes(await attemptFrom(started, targets))).toEqual(all(targets, 'ECONNREFUSED'));
+    await closed(server);
+    const heard: string[] = [];
+    const datagrams = createSocket('udp4').on('message', (message) => heard.push(message.toString()));
+    datagrams.bind(port, '0.0.0.0');
+    await once(datagrams, 'listening');
+    const byUdp = [HOST_ADDRESSES.public4, HOST_ADDRESSES.private4, gateway].map((address) =>
+      udp(address, port),
+    );
+    await attemptFrom(started, byUdp);
+    expect(heard).toEqual([]);
+    datagrams.close();
+  });
+
+  it('does not reach another agent, and nothing outside reaches an agent', async () => {
+    const other = await host.start();
+    await other.detach('while :; do echo hello | nc -l -p 7000; done');
+    await other.detach('while :; do echo hello | nc -l -p 7000 -s 127.0.0.1; done');
+    const address = await addressOf(other);
+    expect(outcomes(await attemptFrom(started, [tcp(address, 7000)]))).toEqual([
+      `tcp ${address} 7000 ECONNREFUSED`,
+    ]);
+    expect(farEnd.run('busybox', ['nc', '-w', '2', address, '7000'])).toContain('refused');
+    expect(farEnd.run('busybox', ['nc', '-w', '2', address, '22'])).toContain('refused');
+    await host.driver.stop(other.box.agentId, 0);
+  });
+});
+
+const closed = async (server: Server): Promise<void> => {
+  const done = once(server, 'close');
+  server.close();
+  await done;
+};
+
+/** The agent's own IPv4 address. */
+const addressOf = async (started: StartedBox): Promise<string> =>
+  started.sh(
+    `node -p 'require("node:os").networkInterfaces().eth0.find(({ family }) => family === "IPv4").address'`,
+  );
