@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { startEmbedded, type EmbeddedInfrastructure } from '@berth/embedded';
 import type { Logger } from '@berth/telemetry';
+import type { Scale } from './options.js';
 import { BerthProgram } from './programs/berth-program.js';
 import type { Environment } from './programs/child-environment.js';
 
@@ -64,6 +65,7 @@ export class BenchContext {
     readonly folder: string,
     readonly env: Environment,
     readonly log: Logger,
+    readonly scale: Scale,
   ) {}
 
   /** The embedded parts alone, as children of this process. */

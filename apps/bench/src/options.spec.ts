@@ -11,7 +11,14 @@ describe('the options of the bench', () => {
       'append',
       'rebuild',
     ]);
-    expect(readOptions([], PARTS)).toEqual({ only: [], quick: false, jsonFile: null, help: false });
+    expect(readOptions([], PARTS)).toEqual({
+      only: [],
+      quick: false,
+      containers: false,
+      scale: { agents: 40, awake: 5 },
+      jsonFile: null,
+      help: false,
+    });
   });
 
   it('refuse a part that does not exist, and list those that do', () => {
@@ -20,7 +27,19 @@ describe('the options of the bench', () => {
     );
   });
 
-  it.each([['--fast'], ['--json'], ['nats']])('refuse %s instead of ignoring it', (...args) => {
-    expect(() => readOptions(args, PARTS)).toThrow(BenchError);
+  it('scale the parts of many agents, of which no more are awake than there are', () => {
+    const options = ['--containers', '--agents', '1000', '--awake', '50'];
+    expect(readOptions(options, PARTS)).toMatchObject({
+      containers: true,
+      scale: { agents: 1_000, awake: 50 },
+    });
+    expect(() => readOptions(['--agents', '10', '--awake', '11'], PARTS)).toThrow(BenchError);
   });
+
+  it.each([['--fast'], ['--json'], ['nats'], ['--agents', 'many'], ['--awake', '0']])(
+    'refuse %s instead of ignoring it',
+    (...args) => {
+      expect(() => readOptions(args, PARTS)).toThrow(BenchError);
+    },
+  );
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createLogger } from '@berth/telemetry';
 import { BenchContext, FULL, QUICK } from './context.js';
 import type { BenchOptions } from './options.js';
-import { PARTS } from './parts/all-parts.js';
+import { chosenParts } from './parts/all-parts.js';
 import type { Section } from './parts/part.js';
 import { ROOT } from './paths.js';
 import type { Environment } from './programs/child-environment.js';
@@ -24,10 +24,16 @@ export const runBench = async (
   const remove = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   process.once('exit', remove);
   const effort = options.quick ? QUICK : FULL;
-  const context = new BenchContext(effort, folder, env, createLogger({ service: 'bench', level: 'error' }));
+  const context = new BenchContext(
+    effort,
+    folder,
+    env,
+    createLogger({ service: 'bench', level: 'error' }),
+    options.scale,
+  );
   const results: { part: string; sections: readonly Section[] }[] = [];
   try {
-    for (const part of PARTS.filter(({ name }) => options.only.length === 0 || options.only.includes(name))) {
+    for (const part of chosenParts(options)) {
       const sections = await part.run(context);
       await context.removeAgents();
       for (const section of sections) print(renderSection(section));

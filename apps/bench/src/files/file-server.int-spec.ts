@@ -13,7 +13,7 @@ let bare: BareFiles;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'berth-files-spec-'));
   const log = createLogger({ service: 'bench', level: 'error' });
-  bare = await startBareFiles(new BenchContext(QUICK, folder, process.env, log));
+  bare = await startBareFiles(new BenchContext(QUICK, folder, process.env, log, { agents: 1, awake: 1 }));
 });
 afterAll(async () => {
   await bare.close();

@@ -1,5 +1,11 @@
+import type { BenchOptions } from '../options.js';
 import { appendPart } from './append.part.js';
 import { chatPart } from './chat.part.js';
+import { containerExecPart } from './container-exec.part.js';
+import { containerManyPart } from './container-many.part.js';
+import { containerMemoryPart } from './container-memory.part.js';
+import { containerStartPart } from './container-start.part.js';
+import { containerVolumePart } from './container-volume.part.js';
 import { execPart } from './exec.part.js';
 import { filesPart } from './files.part.js';
 import { gatewayPart } from './gateway.part.js';
@@ -24,4 +30,18 @@ export const PARTS: readonly Part[] = [
   filesPart,
   memoryPart,
   startPart,
+  containerStartPart,
+  containerExecPart,
+  containerMemoryPart,
+  containerVolumePart,
+  containerManyPart,
 ];
+
+/** The parts that `--only` names; by default those that need containers with `--containers`, and the others without. */
+export const chosenParts = ({
+  only,
+  containers,
+}: Pick<BenchOptions, 'only' | 'containers'>): readonly Part[] =>
+  PARTS.filter(({ name, needs }) =>
+    only.length === 0 ? (needs === 'containers') === containers : only.includes(name),
+  );

@@ -8,5 +8,7 @@ export type Section = Comparison | Inventory | Note;
 /** One measurement; `--only` takes its name. */
 export interface Part {
   readonly name: string;
+  /** Whether it needs what `npm run bench -- --containers` prepares. */
+  readonly needs?: 'containers';
   run(context: BenchContext): Promise<readonly Section[]>;
 }

@@ -89,11 +89,17 @@ export class BerthProgram {
   /** Puts an agent to sleep and waits until its processes are gone. */
   async sleepCold(agentId: string): Promise<void> {
     await this.sleep(agentId);
-    for (const end = performance.now() + COLD_WITHIN_MS; performance.now() < end; await sleep(100)) {
+    await this.untilCold(agentId);
+  }
+
+  /** Waits until the processes of an agent that sleeps are gone; `warmSeconds` is how long it sleeps warm. */
+  async untilCold(agentId: string, warmSeconds = WARM_SECONDS): Promise<void> {
+    const withinMs = warmSeconds * 1_000 + COLD_WITHIN_MS;
+    for (const end = performance.now() + withinMs; performance.now() < end; await sleep(100)) {
       const agent = await this.api.json<AgentState>('GET', `/api/agents/${agentId}`);
       if (agent.sleepDepth === 'cold') return;
     }
-    throw new BenchError(`The agent was not cold ${COLD_WITHIN_MS / 1000} s after it fell asleep.`);
+    throw new BenchError(`The agent was not cold ${withinMs / 1000} s after it fell asleep.`);
   }
 
   async stop(): Promise<void> {

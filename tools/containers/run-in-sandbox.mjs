@@ -1,0 +1,46 @@
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { environmentWith, log, ROOT, SetupError } from '../ensure-installed.mjs';
+import { runChild } from '../run-child.mjs';
+import { buildImages } from './build-images.mjs';
+import { ensureParts } from './ensure-parts.mjs';
+import { createGroups, inNamespaces, removeGroups } from './new-namespaces.mjs';
+
+/**
+ * Runs a command with a containerd of its own, in namespaces of its own for mounts, processes, network and control
+ * groups, and with the images of `buildImages`. `commandIn` gets the temporary folder and returns the command line.
+ * Throws `SetupError` if this machine lacks something.
+ *
+ * @param {string} node
+ * @param {(folder: string) => string[]} commandIn
+ * @param {(folder: string, code: number) => T} read reads results from the folder before it is deleted
+ * @returns {Promise<{ code: number, result: T, leftovers: string[] }>} the leftovers are what the command left behind
+ * @template T
+ */
+export async function runInSandbox(node, commandIn, read) {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0)
+    throw new SetupError('Containers need Linux and root: run this as root.');
+  const { path, cniPath } = await ensureParts(log);
+  const folder = mkdtempSync(join(tmpdir(), 'berth-containers-'));
+  // Root of a user namespace must be able to enter it.
+  chmodSync(folder, 0o711);
+  const groups = createGroups(basename(folder));
+  try {
+    const images = await buildImages(join(folder, 'images'), log);
+    const env = { ...environmentWith(node), CNI_PATH: cniPath, BERTH_TEST_IMAGES: images };
+    env.PATH = `${env.PATH.split(':')[0]}:${path}`;
+    const sandbox = join(ROOT, 'tools', 'containers', 'sandbox.mjs');
+    const [program, ...args] = inNamespaces(groups, [node, sandbox, folder, ...commandIn(folder)]);
+    const code = await runChild(program, args, { cwd: ROOT, env, graceMs: 15_000 });
+    return { code, result: read(folder, code), leftovers: readLeftovers(folder) };
+  } finally {
+    removeGroups(groups);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function readLeftovers(folder) {
+  const file = join(folder, 'leftovers.json');
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : ['unknown: the run was ended early'];
+}
