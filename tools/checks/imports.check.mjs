@@ -13,6 +13,8 @@ const MAY_IMPORT = {
 /** Platform packages that services must not import: test support, and the infrastructure that `npm start` embeds. */
 const TEST_SUPPORT = '@berth/testing';
 const EMBEDDED = '@berth/embedded';
+/** Never shipped, and needs the same servers as tests. */
+const BENCH = '@berth/bench';
 /** Contracts that the platform implements or calls for every service. */
 const USED_BY_PLATFORM = new Set([
   '@berth/operations → @berth/contracts/operations',
@@ -78,7 +80,8 @@ const isExported = (to, specifier) => {
 };
 
 const judgeTypes = (from, to, specifier) => {
-  if (to.name === TEST_SUPPORT) return `only tests may import ${TEST_SUPPORT}`;
+  if (to.name === TEST_SUPPORT)
+    return from.name === BENCH ? null : `only tests and the bench may import ${TEST_SUPPORT}`;
   if (to.name === EMBEDDED && from.type !== 'composition' && from.name !== TEST_SUPPORT) {
     return `only the composition and ${TEST_SUPPORT} may import ${EMBEDDED}: a service gets the URLs of its dependencies`;
   }

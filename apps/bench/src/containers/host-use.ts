@@ -32,15 +32,18 @@ export const settledUse = async (): Promise<HostUse> => {
   throw new BenchError(`Processes came and went for ${QUIET_WITHIN_MS / 1000} s.`);
 };
 
-/** Without the program that lists them. */
+/** Neither the program that lists them nor what has ended and that nothing waits for. */
+const counts = ({ command }: { readonly command: string }): boolean =>
+  !command.startsWith('ps ') && !command.endsWith('<defunct>');
+
 const runningPids = async (): Promise<string> =>
   (await listTree(FIRST_PID))
-    .filter(({ command }) => !command.startsWith('ps '))
+    .filter(counts)
     .map(({ pid }) => pid)
     .join(' ');
 
 const hostUse = async (): Promise<HostUse> => {
-  const processes = (await processTree(FIRST_PID)).filter(({ command }) => !command.startsWith('ps '));
+  const processes = (await processTree(FIRST_PID)).filter(counts);
   const mounts = await readFile('/proc/self/mounts', 'utf8');
   return {
     megabytes: processes.reduce((sum, { megabytes }) => sum + megabytes, 0),

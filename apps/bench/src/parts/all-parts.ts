@@ -1,5 +1,6 @@
 import type { BenchOptions } from '../options.js';
 import { appendPart } from './append.part.js';
+import { buildPart } from './build.part.js';
 import { chatPart } from './chat.part.js';
 import { containerExecPart } from './container-exec.part.js';
 import { containerManyPart } from './container-many.part.js';
@@ -30,6 +31,7 @@ export const PARTS: readonly Part[] = [
   filesPart,
   memoryPart,
   startPart,
+  buildPart,
   containerStartPart,
   containerExecPart,
   containerMemoryPart,
