@@ -3,7 +3,7 @@ import { guestEnv, type Generation } from '@berth/guest-protocol';
 import type { ContainerOptions } from '@berth/templates';
 import type { BoxLimits, BoxSource, BoxSpec } from '../driver/box-spec.js';
 import type { DriverCapabilities } from '../driver/driver.js';
-import { widestNetwork } from '../driver/requirements.plan.js';
+import { networkOf } from '../driver/requirements.plan.js';
 import type { AgentFolders } from './agent-folders.js';
 
 const BYTES_PER_MB = 1024 * 1024;
@@ -16,7 +16,7 @@ export interface StartCode {
   readonly generation: Generation;
   /** Variables that the owner's replace. */
   readonly env: Readonly<Record<string, string>>;
-  readonly container: Pick<ContainerOptions, 'root' | 'writableRoot' | 'runtimeClass'>;
+  readonly container: Pick<ContainerOptions, 'root' | 'writableRoot' | 'runtimeClass' | 'network'>;
 }
 
 /** What the host decides about all its boxes. */
@@ -50,5 +50,5 @@ export const boxSpecOf = (
   user: container.root ? 'root' : 'unprivileged',
   rootFileSystem: container.writableRoot ? 'writable' : 'read-only',
   runtimeClass: container.runtimeClass,
-  network: widestNetwork(capabilities),
+  network: networkOf(container.network, capabilities),
 });

@@ -6,7 +6,7 @@ import type { StartCode } from './box-spec-of.js';
 import { HostTemplates } from './host-templates.js';
 
 /** A deployed version has no template that would say anything. */
-const NO_OPTIONS = { root: false, writableRoot: false, runtimeClass: null } as const;
+const NO_OPTIONS = { root: false, writableRoot: false, runtimeClass: null, network: null } as const;
 
 /** Finds on this host what an agent starts with. */
 @Injectable()

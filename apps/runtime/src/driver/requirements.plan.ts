@@ -27,6 +27,10 @@ export const refuseSource = ({ kind }: BoxSpec['source'], { sources }: DriverCap
 export const widestNetwork = (capabilities: DriverCapabilities): BoxSpec['network'] =>
   hasNetwork('public', capabilities) ? 'public' : 'none';
 
+/** The network of a box whose template narrows it, or does not. Boxes that share the host's network keep it. */
+export const networkOf = (narrowed: 'none' | null, capabilities: DriverCapabilities): BoxSpec['network'] =>
+  narrowed !== null && hasNetwork(narrowed, capabilities) ? narrowed : widestNetwork(capabilities);
+
 /** The host's network includes the public one. */
 const hasNetwork = (wanted: BoxSpec['network'], { network }: DriverCapabilities): boolean =>
   network === 'host' ? wanted === 'public' : network.includes(wanted);

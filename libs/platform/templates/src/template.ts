@@ -17,6 +17,8 @@ export interface ContainerOptions {
   readonly writableRoot: boolean;
   /** null: the operator's. */
   readonly runtimeClass: string | null;
+  /** `none`: no network, whatever the host offers. */
+  readonly network: 'none' | null;
 }
 
 /** A template for agents: one folder with a `template.json` and the files of the agent's program. */
@@ -156,6 +158,7 @@ const readContainer = (
   root: flag('root', false),
   writableRoot: flag('writableRoot', false),
   runtimeClass: readRuntimeClass(fields['runtimeClass'] ?? null, fail),
+  network: readNetwork(fields['network'] ?? null, fail),
 });
 
 const readImage = (value: unknown, fail: Fail): string | null => {
@@ -171,6 +174,10 @@ const readRuntimeClass = (value: unknown, fail: Fail): string | null => {
     ? value
     : fail('"runtimeClass" must be the name of a runtime class, such as runc');
 };
+
+/** A template can only narrow what the operator decides. */
+const readNetwork = (value: unknown, fail: Fail): ContainerOptions['network'] =>
+  value === null || value === 'none' ? value : fail('"network" must be "none", or absent');
 
 const readGeneration = (value: unknown, fail: Fail): Template['generation'] =>
   value === 'current' || value === 'legacy' ? value : fail('"generation" must be "current" or "legacy"');

@@ -51,7 +51,7 @@ describe('templates', () => {
       ...whole,
       deprecated: false,
       generation: 'current',
-      container: { image: null, root: false, writableRoot: false, runtimeClass: null },
+      container: { image: null, root: false, writableRoot: false, runtimeClass: null, network: null },
       env: [{ key: 'API_KEY', required: true, description: 'The key.' }],
       folder: join(dir, 'mine'),
     });
@@ -59,7 +59,13 @@ describe('templates', () => {
   });
 
   it('say how the containers of their agents are made', async () => {
-    const container = { image: 'ghcr.io/acme/app:1', root: true, writableRoot: true, runtimeClass: 'runsc' };
+    const container = {
+      image: 'ghcr.io/acme/app:1',
+      root: true,
+      writableRoot: true,
+      runtimeClass: 'runsc',
+      network: 'none',
+    };
     put('mine', { ...whole, ...container });
     expect((await readTemplates([dir]))[0]?.container).toEqual(container);
   });
@@ -85,6 +91,7 @@ describe('templates', () => {
     ['a malformed image', { ...whole, image: 'https://ghcr.io/app' }, /"image"/],
     ['a root that is not a flag', { ...whole, root: 'yes' }, /"root" must be true or false/],
     ['a malformed runtime class', { ...whole, runtimeClass: '../runc' }, /"runtimeClass"/],
+    ['a network that it cannot have', { ...whole, network: 'host' }, /"network" must be "none"/],
     ['an unknown generation', { ...whole, generation: 'newest' }, /"generation"/],
   ])('with %s are refused with the file and the reason', async (_, content, message) => {
     put('mine', content);

@@ -41,7 +41,9 @@ export class DnsForwarder {
     return { udp: this.udp.address().port, tcp: (this.tcp.address() as AddressInfo).port };
   }
 
+  /** Any number of times. */
   async close(): Promise<void> {
+    if (this.#end.signal.aborted) return;
     this.#end.abort();
     for (const socket of this.#connections) socket.destroy();
     const closed = [once(this.udp, 'close'), once(this.tcp, 'close')];

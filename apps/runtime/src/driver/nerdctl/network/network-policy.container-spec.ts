@@ -4,14 +4,22 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { OperatorFile } from '@berth/operator-file';
 import { containerTestHost } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DriverFixture, type StartedBox } from '../../driver-contract/driver.fixture.js';
 import { FarEnd, HOST_ADDRESSES, PUBLIC_ADDRESSES, RESOLVER } from '../__fixtures__/far-end.fixture.js';
-import { nerdctlDriverOn, nerdctlDriverUnderTest } from '../__fixtures__/nerdctl-driver.fixture.js';
+import {
+  nerdctlDriverOn,
+  nerdctlDriverUnderTest,
+  operatorFileWith,
+} from '../__fixtures__/nerdctl-driver.fixture.js';
+import { describeNetworkLifecycle } from './network-lifecycle.suite.js';
+import { describeNetworkSettings } from './network-settings.suite.js';
 import { attemptFrom, tcp, udp, type Attempt, type Target } from '../__fixtures__/network-probe.fixture.js';
 
 const AT_ONCE_MS = 1_000;
+const CHECK_EVERY_MS = 50;
 const CLOSED_4 = [
   '10.1.2.3',
   '10.255.255.254',
@@ -44,34 +52,40 @@ const outcomes = (attempts: readonly Attempt[]): readonly string[] =>
 const all = (targets: readonly Target[], outcome: string): readonly string[] =>
   targets.map(({ by, host, port }) => `${by} ${host} ${port} ${outcome}`);
 
+let folder: string;
+let farEnd: FarEnd;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'berth-network-'));
+  writeFileSync(join(folder, 'resolv.conf'), `nameserver ${RESOLVER}\n`);
+  farEnd = await FarEnd.open();
+});
+
+afterAll(async () => {
+  await farEnd.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const installation = (operator: { current: OperatorFile }): Promise<DriverFixture> =>
+  DriverFixture.open({
+    ...nerdctlDriverUnderTest,
+    create: (dataDir) =>
+      nerdctlDriverOn(dataDir, containerTestHost().address, {
+        operator,
+        network: { hostResolvConf: join(folder, 'resolv.conf'), checkEveryMs: CHECK_EVERY_MS },
+      }),
+  });
+
 describe('the outward network of an agent in a container', () => {
-  let folder: string;
-  let farEnd: FarEnd;
   let host: DriverFixture;
   let started: StartedBox;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'berth-network-'));
-    writeFileSync(join(folder, 'resolv.conf'), `nameserver ${RESOLVER}\n`);
-    farEnd = await FarEnd.open();
-    host = await DriverFixture.open({
-      ...nerdctlDriverUnderTest,
-      create: (dataDir) =>
-        nerdctlDriverOn(dataDir, containerTestHost().address, {
-          network: { hostResolvConf: join(folder, 'resolv.conf') },
-        }),
-    });
+    host = await installation({ current: operatorFileWith('{}') });
     started = await host.start();
   });
 
-  afterAll(async () => {
-    try {
-      await host.destroy();
-    } finally {
-      await farEnd.close();
-    }
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => host.destroy());
 
   beforeEach(() => void farEnd.takeContacts());
 
@@ -154,6 +168,12 @@ describe('the outward network of an agent in a container', () => {
     await host.driver.stop(other.box.agentId, 0);
   });
 });
+
+describeNetworkSettings(() => farEnd, installation);
+describeNetworkLifecycle(
+  () => farEnd,
+  () => installation({ current: operatorFileWith('{}') }),
+);
 
 const closed = async (server: Server): Promise<void> => {
   const done = once(server, 'close');
