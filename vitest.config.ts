@@ -40,6 +40,7 @@ const kinds = [
  */
 const LONGEST = [
   'separate-processes.e2e-spec',
+  'several-hosts.e2e-spec',
   'submission-faults.e2e-spec',
   '/faults.e2e-spec',
   'standalone.e2e-spec',

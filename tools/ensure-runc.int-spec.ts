@@ -21,19 +21,19 @@ const program = (name: string, script: string): void =>
 const ensure = (isRoot = true): Promise<void> =>
   ensureRunc((text: string) => void logged.push(text), [folder], isRoot);
 
-describe('installing the programs that the bench compares with', () => {
+describe('installing the programs that tests and the bench need', () => {
   it('installs the missing programs with apt-get without removing packages, and logs the command', async () => {
-    program('runc', '');
+    for (const name of ['runc', 'ip']) program(name, '');
     await ensure();
     const [update, install, ...more] = readFileSync(calls(), 'utf8').trim().split('\n');
     expect(update).toBe('update -q');
     expect(install).toMatch(/ install -y .*--no-remove busybox-static$/);
     expect(more).toEqual([]);
-    expect(logged).toEqual(['Installing what the bench compares with: apt-get install -y busybox-static']);
+    expect(logged).toEqual(['Installing what the tests need: apt-get install -y busybox-static']);
   });
 
   it('does nothing if all programs are installed', async () => {
-    program('runc', '');
+    for (const name of ['runc', 'ip']) program(name, '');
     program('busybox', '');
     await ensure();
     expect([existsSync(calls()), logged]).toEqual([false, []]);

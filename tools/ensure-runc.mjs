@@ -4,10 +4,11 @@ import { runChild } from './run-child.mjs';
 
 // Plain JavaScript for Node 18 and newer, built-in modules only, like everything that runs before the tests.
 
-/** The programs that the bench compares executions with, and their Debian packages. */
+/** Programs that tests and the bench need, and their Debian packages. */
 const PACKAGES = new Map([
   ['runc', 'runc'],
   ['busybox', 'busybox-static'],
+  ['ip', 'iproute2'],
 ]);
 const INSTALL = ['install', '-y', '-q', '--no-install-recommends'];
 
@@ -16,7 +17,7 @@ function usualFolders() {
 }
 
 /**
- * Installs runc and a static BusyBox with apt-get if they are missing and this process is root. Otherwise it does
+ * Installs runc, a static BusyBox and iproute2 with apt-get if they are missing and this process is root. Otherwise it does
  * nothing: the test that needs them fails and names the command to run.
  *
  * @param {(text: string) => void} log
@@ -28,7 +29,7 @@ export async function ensureRunc(log, folders = usualFolders(), isRoot = process
   const missing = [...PACKAGES].filter(([program]) => !find(program, folders)).map(([, name]) => name);
   const aptGet = find('apt-get', folders);
   if (missing.length === 0 || !isRoot || !aptGet) return;
-  log(`Installing what the bench compares with: apt-get install -y ${missing.join(' ')}`);
+  log(`Installing what the tests need: apt-get install -y ${missing.join(' ')}`);
   const options = {
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     stdio: ['ignore', 'ignore', 'inherit'],

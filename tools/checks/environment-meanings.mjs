@@ -32,6 +32,8 @@ export const MEANINGS = {
   BERTH_HOST_NAME: "The name of a runtime's host for operators; by default the name of the machine.",
   BERTH_HOST_ID:
     "The id of a runtime's host (`hst_…`). Needed if its NATS user is limited to that id; by default the first start generates one.",
+  BERTH_NATS_HOST:
+    'The address that the embedded broker listens on. Set an address of a private network so that runtimes on other machines can join.',
   BERTH_INSTANCE:
     'The name of this installation on the broker: 1 to 32 letters, digits, hyphens and underscores. Installations that share a broker need different names.',
   BERTH_LOG_LEVEL: 'The log level.',

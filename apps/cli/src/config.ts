@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { readEnv, type Env } from '@berth/config';
 import { RECOVERY_SOCKET } from '@berth/contracts/accounts';
+import { HOST_ACCESS_SOCKET } from '@berth/contracts/operations';
 
 /** Where the service is and which key to use. */
 export interface CliConfig {
@@ -11,6 +12,8 @@ export interface CliConfig {
   readonly keyFile: string;
   /** The Unix socket of a Berth that runs on this host. */
   readonly recoverySocket: string;
+  /** The Unix socket of a Berth with an embedded broker that runs on this host. */
+  readonly hostsSocket: string;
 }
 
 /** Reads `BERTH_URL`, `PORT`, `BERTH_API_KEY` and `BERTH_DATA`. Throws `ConfigError`. */
@@ -23,5 +26,6 @@ export const readCliConfig = (env: Env): CliConfig => {
     apiKey: reader.optional('BERTH_API_KEY')?.trim(),
     keyFile: resolve(data, 'bootstrap-key'),
     recoverySocket: resolve(data, RECOVERY_SOCKET),
+    hostsSocket: resolve(data, HOST_ACCESS_SOCKET),
   });
 };

@@ -6,10 +6,12 @@ import { agentsCommand } from './commands/agents.command.js';
 import { deployCommand } from './commands/deploy.command.js';
 import { deadLettersCommand } from './commands/dead-letters.command.js';
 import { doctorCommand } from './commands/doctor.command.js';
+import { hostsCommand } from './commands/hosts.command.js';
 import { keysCommand } from './commands/keys.command.js';
 import { openapiCommand } from './commands/openapi.command.js';
 import { projectionsCommand } from './commands/projections.command.js';
 import { readCliConfig } from './config.js';
+import { addHost, revokeHost } from './host-access.js';
 import { recoverKey } from './recover-key.js';
 import type { Terminal } from './terminal.js';
 
@@ -47,6 +49,11 @@ const programFor = (env: Env, terminal: Terminal): Command => {
   program.addCommand(keysCommand(api, () => recoverKey(readCliConfig(env)), terminal));
   program.addCommand(projectionsCommand(api, terminal));
   program.addCommand(deadLettersCommand(api, terminal));
+  const credentials = {
+    add: (name: string) => addHost(readCliConfig(env), name),
+    revoke: (id: string) => revokeHost(readCliConfig(env), id),
+  };
+  program.addCommand(hostsCommand(api, credentials, terminal));
   program.addCommand(openapiCommand(api, terminal));
   program.addCommand(doctorCommand(env, terminal));
   forEachCommand(program, (command) => {

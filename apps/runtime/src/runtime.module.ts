@@ -11,6 +11,7 @@ import { VersionBuild } from './build/version-build.js';
 import { VersionStore } from './build/version-store.js';
 import { HostedAgents } from './agent/hosted-agents.js';
 import { checkHost, readRuntimeConfig, RuntimeConfig } from './config.js';
+import { dataFolderLock } from './data-folder-lock.js';
 import { Deliveries } from './delivery/deliveries.js';
 import { DeliveryJournal } from './delivery/delivery-journal.js';
 import { driverProvider } from './driver/driver.provider.js';
@@ -55,6 +56,7 @@ import { TransfersNatsController } from './transfer/transfers.nats-controller.js
     TransfersNatsController,
   ],
   providers: [
+    dataFolderLock,
     driverProvider,
     {
       provide: HostTemplates,

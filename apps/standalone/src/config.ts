@@ -6,6 +6,8 @@ export interface StandaloneConfig {
   readonly logLevel: LogLevel;
   /** External parts; undefined means embedded. */
   readonly natsUrl: string | undefined;
+  /** The address that the embedded broker listens on. */
+  readonly brokerHost: string;
   readonly natsCredentials: BrokerCredentials;
   readonly eventStoreUrl: string | undefined;
   readonly databaseUrl: string | undefined;
@@ -16,7 +18,7 @@ export interface StandaloneConfig {
 }
 
 /**
- * Reads PORT (8080), BERTH_DATA (./.data), BERTH_LOG_LEVEL (warn), NATS_URL, EVENTSTORE_URL, DATABASE_URL (unset means
+ * Reads PORT (8080), BERTH_DATA (./.data), BERTH_LOG_LEVEL (warn), BERTH_NATS_HOST (127.0.0.1), NATS_URL, EVENTSTORE_URL, DATABASE_URL (unset means
  * embedded), OTEL_EXPORTER_OTLP_ENDPOINT and BERTH_METRICS_PORT. Throws `ConfigError` naming every invalid variable.
  */
 export const readStandaloneConfig = (env: Env): StandaloneConfig => {
@@ -27,6 +29,7 @@ export const readStandaloneConfig = (env: Env): StandaloneConfig => {
     port: reader.integer('PORT', { default: 8080, max: 65_535 }),
     logLevel: reader.oneOf('BERTH_LOG_LEVEL', LOG_LEVELS, 'warn'),
     natsUrl,
+    brokerHost: reader.string('BERTH_NATS_HOST', '127.0.0.1'),
     natsCredentials: natsUrl === undefined ? {} : reader.brokerCredentials(natsUrl),
     eventStoreUrl: reader.optionalPartUrl('EVENTSTORE_URL'),
     databaseUrl: reader.optionalPartUrl('DATABASE_URL'),

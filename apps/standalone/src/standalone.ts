@@ -12,6 +12,7 @@ import { reachParts, type Stoppable } from '@berth/service';
 import { assertPortFree } from '@berth/host-requirements';
 import type { Logger } from '@berth/telemetry';
 import type { StandaloneConfig } from './config.js';
+import { serveHostAccess } from './host-access.socket.js';
 import { readOrCreateSecretKey } from './secret-key.js';
 import { checkServiceConfigs, startServices } from './services.js';
 
@@ -50,6 +51,7 @@ export const startStandalone = async (
       ...config,
       instance: readEnv(env).string('BERTH_INSTANCE', 'berth'),
       hosts: [await hostId(runtimeDataOf(config, env), env['BERTH_HOST_ID'])],
+      brokerHost: config.brokerHost,
       log: logOf('embedded'),
     });
     await reachParts(config, { log: logOf('standalone'), signal });
@@ -58,7 +60,13 @@ export const startStandalone = async (
     const common = serviceEnv(config, env, infrastructure);
     const envOf = (service: ServiceName): Env => ({ ...common, NATS_URL: natsUrlOf(service) });
     const services = await startServices(envOf, logOf, signal);
-    return { name: 'standalone', url: services.url, stop: () => stopAll(services, infrastructure, lock) };
+    const { hostAccess } = infrastructure;
+    const socket = hostAccess && (await serveHostAccess(config.dataDir, hostAccess, logOf('standalone')));
+    const stop = async (): Promise<void> => {
+      await socket?.close();
+      await stopAll(services, infrastructure, lock);
+    };
+    return { name: 'standalone', url: services.url, stop };
   } catch (error) {
     await infrastructure?.stop();
     lock.release();

@@ -4,8 +4,8 @@ export {
   type EmbeddedOptions,
   type EmbeddedPart,
 } from './start-embedded.js';
-export { acquireDataLock, DataFolderInUseError, type DataLock } from './data-folder/data-lock.js';
-export { DataFolderUnusableError } from './data-folder/private-file.js';
+export { acquireDataLock, DataFolderInUseError, type DataLock } from '@berth/host-requirements';
+export { DataFolderUnusableError } from '@berth/host-requirements';
 export {
   authorizationBlock,
   permissionsOf,
@@ -14,6 +14,7 @@ export {
   type ServiceAccess,
 } from './nats/broker-permissions.js';
 export { SERVICE_ACCESS, type ServiceName } from './nats/service-access.js';
+export { HostAccess, type HostCredential } from './nats/host-access.js';
 export { ensureNatsServer, type NatsBinary } from './nats/nats-binary.js';
 export type { EmbeddedLog } from './supervision/embedded-log.js';
 export {

@@ -9,6 +9,8 @@ export interface BrokerScope {
   readonly instance: string;
   /** Runtime hosts whose subjects the runtime's user may use. */
   readonly hosts: readonly string[];
+  /** The address that the broker listens on. */
+  readonly listenOn: string;
 }
 
 /** The inputs for planning a part. */

@@ -1,11 +1,10 @@
 import { join } from 'node:path';
-import { isFree } from '@berth/host-requirements';
-import { acquireDataLock } from './data-folder/data-lock.js';
+import { acquireDataLock, ensurePrivateFolder, isFree, LOOPBACK } from '@berth/host-requirements';
 import { PortBook } from './data-folder/ports.js';
-import { ensurePrivateFolder } from './data-folder/private-file.js';
 import { readOrGenerateSecrets } from './data-folder/secrets.js';
 import { planEventStore } from './event-store-part.js';
-import { planNats } from './nats/nats-part.js';
+import { HostAccess } from './nats/host-access.js';
+import { planNats, type NatsPlan } from './nats/nats-part.js';
 import { SERVICE_ACCESS, type ServiceName } from './nats/service-access.js';
 import type { BrokerScope, PartContext, PartPlan } from './part.js';
 import { planPostgres } from './postgres/postgres-part.js';
@@ -23,6 +22,8 @@ export interface EmbeddedOptions {
   readonly instance?: string | undefined;
   /** Ids of the runtime hosts that use the broker as the service `runtime`. */
   readonly hosts?: readonly string[];
+  /** The address that the broker listens on; default 127.0.0.1. */
+  readonly brokerHost?: string;
   readonly log: EmbeddedLog;
 }
 
@@ -39,6 +40,8 @@ export interface EmbeddedInfrastructure {
   readonly natsUrl: string;
   /** The broker with the user of one service, which has only the permissions that the service needs. */
   natsUrlOf(service: ServiceName): string;
+  /** Broker users of further hosts; undefined if the broker was given by URL. */
+  readonly hostAccess: HostAccess | undefined;
   readonly eventStoreUrl: string;
   readonly databaseUrl: string;
   readonly parts: {
@@ -60,9 +63,9 @@ const PORT_ATTEMPTS = 3;
 
 /**
  * Starts the broker, the event log and the database in parallel, each unless its URL is given, and resolves when all of
- * them respond. Every part listens on 127.0.0.1 only, keeps its data, log and port under `dataDir`, is restarted when
- * it dies, and dies with this process; a part that survives anyway is ended by the next start on the same folder. Locks
- * the folder: throws `DataFolderInUseError` when another process has it. When one part fails, the others are stopped
+ * them respond. Every part listens on 127.0.0.1 only (the broker on `brokerHost`), keeps its data, log and port under
+ * `dataDir`, is restarted when it dies, and dies with this process; a part that survives anyway is ended by the next
+ * start on the same folder. Locks the folder: throws `DataFolderInUseError` when another process has it. When one part fails, the others are stopped
  * and that part's error is thrown. Call from the main thread.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedInfrastructure> {
@@ -79,8 +82,9 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedI
   const ports = new PortBook(folder);
   const start = async (url: string | undefined, plan: () => PartPlan | Promise<PartPlan>) =>
     url === undefined ? startPart(await plan(), context, ports) : undefined;
+  let broker: NatsPlan | undefined;
   const outcomes = await Promise.allSettled([
-    start(options.natsUrl, () => planNats(context)),
+    start(options.natsUrl, async () => (broker = await planNats(context))),
     start(options.eventStoreUrl, () => planEventStore(context)),
     start(options.databaseUrl, () => planPostgres(context)),
   ]);
@@ -95,6 +99,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedI
   return {
     natsUrl: options.natsUrl ?? nats?.url ?? '',
     natsUrlOf: (service) => options.natsUrl ?? nats?.serviceUrl(service) ?? '',
+    hostAccess: hostAccessOf(broker, nats),
     eventStoreUrl: options.eventStoreUrl ?? eventStore?.url ?? '',
     databaseUrl: options.databaseUrl ?? postgres?.url ?? '',
     parts: {
@@ -106,8 +111,21 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedI
   };
 }
 
-function scopeOf({ instance = 'berth', hosts = [] }: EmbeddedOptions): BrokerScope {
-  return { instance, hosts };
+function scopeOf({ instance = 'berth', hosts = [], brokerHost = LOOPBACK }: EmbeddedOptions): BrokerScope {
+  return { instance, hosts, listenOn: brokerHost };
+}
+
+function hostAccessOf(plan: NatsPlan | undefined, nats: RunningPart | undefined): HostAccess | undefined {
+  if (plan === undefined || nats === undefined) return undefined;
+  const { hostUsers, addressOf, writeConfig } = plan;
+  return new HostAccess(hostUsers, {
+    address: addressOf(nats.port),
+    reload: () => {
+      writeConfig();
+      // While it is down, its next start reads the file.
+      nats.kill('SIGHUP');
+    },
+  });
 }
 
 function stopOnce(parts: readonly (RunningPart | undefined)[], afterwards: () => void): () => Promise<void> {

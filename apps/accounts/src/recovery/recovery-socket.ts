@@ -1,26 +1,16 @@
-import { once } from 'node:events';
-import { chmod, mkdir, rm } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { connect } from 'node:net';
-import { dirname } from 'node:path';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { MintedKey } from '@berth/contracts/accounts';
 import { isDomainError } from '@berth/kernel';
-import { openSocketPath, type SocketPath } from '@berth/sockets';
+import { servePrivately, type PrivateServer } from '@berth/sockets';
 import { Logger } from '@berth/telemetry';
 import { Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { AccountsConfig } from '../config.js';
 import { KeyRecovery } from './key-recovery.js';
 
-const MAX_CONNECTIONS = 4;
-const TIMEOUT_MS = 10_000;
-
-/**
- * A Unix socket in the data folder, open to the folder's owner only: `POST /keys/recover` mints a key. Access to the
- * folder proves that the caller operates this host.
- */
+/** A Unix socket in the data folder, open to the folder's owner only: `POST /keys/recover` mints a key. */
 @Injectable()
 export class RecoverySocket implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  #served: { readonly server: Server; readonly at: SocketPath } | undefined;
+  #served: PrivateServer | undefined;
 
   constructor(
     private readonly recovery: KeyRecovery,
@@ -32,55 +22,18 @@ export class RecoverySocket implements OnApplicationBootstrap, BeforeApplication
   async onApplicationBootstrap(): Promise<void> {
     const path = this.config.recoverySocket;
     try {
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-      const at = await openSocketPath(path);
-      try {
-        if (await isServed(at.path)) throw new Error('Another process serves it.');
-        this.#served = { server: await this.listen(at.path), at };
-      } catch (error) {
-        await at.release();
-        throw error;
-      }
+      this.#served = await servePrivately(path, (request, response) => {
+        void respond(request, response, () => this.recovery.recover(), this.log);
+      });
     } catch (error) {
       this.log.warn({ err: error, path }, '`berth keys recover` does not work on this host');
     }
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    if (this.#served === undefined) return;
-    const { server, at } = this.#served;
-    const closed = once(server, 'close');
-    server.close();
-    server.closeAllConnections();
-    await closed;
-    await rm(this.config.recoverySocket, { force: true });
-    await at.release();
-  }
-
-  private async listen(path: string): Promise<Server> {
-    // A process that was killed leaves its socket behind.
-    await rm(path, { force: true });
-    const server = createServer({ requestTimeout: TIMEOUT_MS }, (request, response) => {
-      void respond(request, response, () => this.recovery.recover(), this.log);
-    });
-    server.maxConnections = MAX_CONNECTIONS;
-    server.setTimeout(TIMEOUT_MS);
-    server.listen(path);
-    await once(server, 'listening');
-    await chmod(path, 0o600);
-    return server;
+    await this.#served?.close();
   }
 }
-
-const isServed = (path: string): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(path);
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
-  });
 
 const respond = async (
   request: IncomingMessage,

@@ -28,6 +28,12 @@ export class Program {
     return Program.run(app, [process.execPath, ...programArguments(app)], env, options);
   }
 
+  /** Like `start`, in a network namespace. Nothing else changes, so that control groups stay where they are. */
+  static startIn(namespace: string, app: string, env: Env): Program {
+    const command = ['nsenter', `--net=${namespace}`, process.execPath, ...programArguments(app)];
+    return Program.run(app, command, env, {});
+  }
+
   /** Like `start`, with a terminal for its output; util-linux's `script` provides it. */
   static onTerminal(app: string, env: Env): Program {
     const command = `exec ${process.execPath} ${programArguments(app).join(' ')}`;

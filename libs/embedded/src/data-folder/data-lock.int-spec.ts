@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { otherProcess, temporaryDataDir } from '../embedded-bench.fixture.js';
-import { acquireDataLock, DataFolderInUseError } from './data-lock.js';
+import { acquireDataLock, DataFolderInUseError } from '@berth/host-requirements';
 
 const HOLD = `
 embedded.acquireDataLock(process.argv[1]);

@@ -1,8 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isFree, PortUnavailableError } from '@berth/host-requirements';
-import { readJsonObject, writePrivateFile } from './private-file.js';
+import { isFree, PortUnavailableError, readJsonObject, writePrivateFile } from '@berth/host-requirements';
 
 const PORTS_TRIED = 1000;
 const LOWEST_PORT = 20_000;

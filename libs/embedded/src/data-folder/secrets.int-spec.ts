@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { temporaryDataDir } from '../embedded-bench.fixture.js';
-import { DataFolderUnusableError } from './private-file.js';
+import { DataFolderUnusableError } from '@berth/host-requirements';
 import { readOrGenerateSecrets } from './secrets.js';
 
 describe('the passwords of a data folder', () => {

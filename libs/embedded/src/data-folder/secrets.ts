@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { readKeptObject, writePrivateFile } from './private-file.js';
+import { readKeptObject, writePrivateFile } from '@berth/host-requirements';
 
 /** Passwords of the embedded parts: generated once per data folder and kept in a file of mode 0600. */
 export interface PartSecrets {

@@ -2,6 +2,8 @@ import { authorizationBlock, type BrokerUser } from './broker-permissions.js';
 
 /** The inputs of a nats-server's configuration. */
 export interface NatsConfigInput {
+  /** The address to listen on. */
+  readonly host: string;
   readonly port: number;
   readonly storeDir: string;
   readonly serverName: string;
@@ -12,13 +14,13 @@ export interface NatsConfigInput {
 /** 8 MiB: more than any message of ours, and the largest value the server accepts without a warning. */
 const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
 
-/** Returns the text of a nats-server configuration file: loopback only, JetStream on disk. */
+/** Returns the text of a nats-server configuration file: JetStream on disk. */
 export function natsConfig(input: NatsConfigInput): string {
   const [major, minor] = input.version;
   // By default the server acknowledges a publish up to two minutes before it is on disk; older servers always do.
   const syncsBeforeAck = major > 2 || (major === 2 && minor >= 10);
   return [
-    'host: "127.0.0.1"',
+    `host: ${JSON.stringify(input.host)}`,
     `port: ${input.port}`,
     `server_name: ${JSON.stringify(input.serverName)}`,
     `max_payload: ${MAX_PAYLOAD_BYTES}`,

@@ -1,48 +1,74 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
-import { connect } from 'node:net';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { writePrivateFile } from '../data-folder/private-file.js';
-import { LOOPBACK } from '@berth/host-requirements';
+import { LOOPBACK, writePrivateFile } from '@berth/host-requirements';
 import type { PartContext, PartPlan } from '../part.js';
 import { childEnvironment } from '../supervision/child-environment.js';
 import { permissionsOf, type BrokerUser } from './broker-permissions.js';
+import { readGreeting, type BrokerAddress } from './broker-probe.js';
+import { HostUsers } from './host-users.js';
 import { ensureNatsServer } from './nats-binary.js';
 import { natsConfig } from './nats-config.js';
 import { SERVICE_ACCESS } from './service-access.js';
 
+const WILDCARDS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
+
 /** A user with all permissions, for the operator and for tests. No service uses it. */
 const OPERATOR = 'operator';
 
+/** The broker, whose users can change while it runs. */
+export interface NatsPlan extends PartPlan {
+  /** Where clients reach the broker. */
+  readonly addressOf: (port: number) => BrokerAddress;
+  /** Writes the configuration again, with the present users of hosts. */
+  readonly writeConfig: () => void;
+  readonly hostUsers: HostUsers;
+}
+
 /** Plans the broker: a nats-server with JetStream, its store under `<dataDir>/nats`. */
-export async function planNats(context: PartContext): Promise<PartPlan> {
+export async function planNats(context: PartContext): Promise<NatsPlan> {
   const binary = await ensureNatsServer(context.log);
   const folder = join(context.dataDir, 'nats');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const configFile = join(folder, 'nats.conf');
-  const users = usersOf(context);
+  const hostUsers = new HostUsers(join(context.dataDir, 'embedded'), context.broker.instance);
+  const { listenOn } = context.broker;
+  const reachedAt = WILDCARDS.has(listenOn) ? LOOPBACK : listenOn;
   const urlOf = (port: number, user: string, password: string): string =>
-    `nats://${user}:${password}@${LOOPBACK}:${port}`;
+    `nats://${user}:${password}@${reachedAt}:${port}`;
   const { natsPassword, natsServicePasswords } = context.secrets;
+  let server = { port: 0, serverName: '' };
+  const writeConfig = (): void =>
+    writePrivateFile(
+      configFile,
+      natsConfig({
+        ...server,
+        host: listenOn,
+        storeDir: folder,
+        users: [...usersOf(context), ...hostUsers.asBrokerUsers],
+        version: binary.version,
+      }),
+    );
   return {
     name: 'nats',
+    hostUsers,
+    writeConfig,
+    addressOf: (port) => ({ host: WILDCARDS.has(listenOn) ? hostname() : listenOn, port }),
     url: (port) => urlOf(port, OPERATOR, natsPassword),
     serviceUrl: (port, service) => urlOf(port, service, natsServicePasswords[service] ?? ''),
     ending: [{ signal: 'SIGTERM', waitMs: 4000 }],
     spec: (port) => {
-      const serverName = `berth-${randomUUID()}`;
-      writePrivateFile(
-        configFile,
-        natsConfig({ port, storeDir: folder, serverName, users, version: binary.version }),
-      );
+      // A reload of the configuration must not change the name.
+      server = { port, serverName: `berth-${randomUUID()}` };
+      writeConfig();
       return {
         command: binary.path,
         args: ['-c', configFile],
         cwd: folder,
         env: childEnvironment(),
-        ready: (_child, signal) => untilGreeted(port, serverName, signal),
+        ready: (_child, signal) => untilGreeted({ host: reachedAt, port }, server.serverName, signal),
       };
     },
   };
@@ -58,24 +84,10 @@ function usersOf({ secrets, broker }: PartContext): readonly BrokerUser[] {
 }
 
 /** Waits for the greeting of exactly that server: another program on the port must not be mistaken for it. */
-async function untilGreeted(port: number, serverName: string, signal: AbortSignal): Promise<void> {
+async function untilGreeted(address: BrokerAddress, serverName: string, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const greeting = await readGreeting(port, signal);
+    const greeting = await readGreeting(address, signal);
     if (greeting?.['server_name'] === serverName && greeting['jetstream'] === true) return;
     await delay(15, undefined, { signal });
-  }
-}
-
-async function readGreeting(port: number, signal: AbortSignal): Promise<Record<string, unknown> | undefined> {
-  const socket = connect({ host: LOOPBACK, port, signal });
-  socket.setTimeout(1000, () => socket.destroy());
-  try {
-    const [first]: unknown[] = await once(socket, 'data');
-    const [line = ''] = String(first).split('\r\n');
-    return line.startsWith('INFO ') ? (JSON.parse(line.slice(5)) as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  } finally {
-    socket.destroy();
   }
 }

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { readJsonObject, writePrivateFile } from '../data-folder/private-file.js';
+import { readJsonObject, writePrivateFile } from '@berth/host-requirements';
 import { becomesTrue } from './poll.js';
 import { identifyProcess, isAlive, type ProcessIdentity } from './process-identity.js';
 

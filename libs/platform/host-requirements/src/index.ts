@@ -14,3 +14,11 @@ export { readHostMeans, type HostMeans } from './host-means.js';
 export { hardLimitOfFiles, openFilesLimit, openFilesOfContainerd, WANTED_OPEN_FILES } from './open-files.js';
 export { listPids } from './process-ids.js';
 export { firstSubordinateId, readSubordinateIds, type SubordinateIds } from './subordinate-ids.js';
+export { acquireDataLock, DataFolderInUseError, type DataLock } from './data-lock.js';
+export {
+  DataFolderUnusableError,
+  ensurePrivateFolder,
+  readJsonObject,
+  readKeptObject,
+  writePrivateFile,
+} from './private-file.js';

@@ -74,6 +74,6 @@ function inUseMessage(folder: string, holderFile: string): string {
   const who = holder ? ` (process ${String(holder['pid'])}, since ${String(holder['since'])})` : '';
   return (
     `The data folder ${folder} is in use by a running Berth${who}. ` +
-    'Stop that one first, or start this one with another BERTH_DATA.'
+    'Stop that one first, or start this one with another data folder (BERTH_DATA, for a runtime BERTH_RUNTIME_DATA).'
   );
 }

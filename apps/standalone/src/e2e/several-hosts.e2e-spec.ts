@@ -1,0 +1,235 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runtimeRequests } from '@berth/contracts/runtime';
+import { NatsLink, Requester } from '@berth/messaging';
+import { createLogger } from '@berth/telemetry';
+import { eventually } from '@berth/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Api, codeOf } from './api.fixture.js';
+import { Executions } from './executions.fixture.js';
+import { HostNetwork } from './host-network.fixture.js';
+import { berth, HOSTS, JoinedHost, listed, untilHostIs } from './joined-hosts.fixture.js';
+import { programOf } from './processes.fixture.js';
+import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
+
+/** The installation loses a silent host after 30 s; its reconciler then acts every second. */
+const LOST_WITHIN_MS = 60_000;
+
+const folder = temporaryFolder();
+let network: HostNetwork | undefined;
+let stack: StandaloneStack | undefined;
+const joined: JoinedHost[] = [];
+const running = (): StandaloneStack => {
+  if (stack === undefined) throw new Error('The stack did not start.');
+  return stack;
+};
+const api = new Api(running);
+
+const joinAs = async (name: string): Promise<JoinedHost> => {
+  if (network === undefined) throw new Error('There is no network.');
+  const host = await JoinedHost.join(running(), network, name);
+  joined.push(host);
+  await untilHostIs(api, host.id, 'ready');
+  return host;
+};
+
+beforeAll(async () => {
+  network = new HostNetwork();
+  stack = await startStandaloneStack(join(folder.path, 'main'), { BERTH_NATS_HOST: network.address });
+  for (const name of ['one', 'two', 'three']) await joinAs(name);
+});
+
+afterAll(async () => {
+  for (const { network: link } of joined) link.plugIn();
+  await Promise.all(joined.map((host) => host.stop()));
+  await stack?.stop();
+  network?.remove();
+  folder.remove();
+});
+
+const host = (index: number): JoinedHost => {
+  const found = joined[index];
+  if (found === undefined) throw new Error('The host did not join.');
+  return found;
+};
+
+/** Drains every host but this one; null drains all. */
+const drainAllBut = async (kept: JoinedHost | null): Promise<void> => {
+  const { body } = await api.get<{ readonly items: readonly { readonly id: string }[] }>(HOSTS);
+  for (const { id } of body.items)
+    expect((await api.post(`${HOSTS}/${id}/${id === kept?.id ? 'resume' : 'drain'}`)).status).toBe(202);
+};
+
+const agentOn = async (kept: JoinedHost, more: Record<string, unknown> = {}): Promise<string> => {
+  await drainAllBut(kept);
+  const before = (await listed(api, kept.id))?.agents.awake ?? 0;
+  const { id } = await api.runningAgent(more);
+  expect((await listed(api, kept.id))?.agents.awake).toBe(before + 1);
+  return id;
+};
+
+const silent = createLogger({ service: 'test', level: 'silent' });
+
+/** The broker, as its operator. */
+const operatorUrl = (): string => {
+  const read = (file: string): Record<string, unknown> =>
+    JSON.parse(readFileSync(join(running().dataDir, 'embedded', file), 'utf8')) as Record<string, unknown>;
+  const password = String(read('secrets.json')['natsPassword']);
+  return `nats://operator:${password}@${network?.address ?? ''}:${String(read('ports.json')['nats'])}`;
+};
+
+const A_START = {
+  accountId: 'acc_1',
+  source: { kind: 'template', version: 1, name: 'echo' },
+  env: {},
+  secretKeys: [],
+  token: 'none',
+  instructions: null,
+  resources: { memMb: 256, vcpus: 1, diskGb: 1 },
+  idleTtlSeconds: 900,
+  deadlineMs: 10_000,
+} as const;
+
+const pidOf = (agentId: string): number => {
+  const pid = programOf(agentId);
+  if (pid === undefined) throw new Error('The agent has no program.');
+  return pid;
+};
+
+/** The response to a call, which must come within 5 s. */
+const within5s = async <Response>(call: () => Promise<Response>): Promise<Response> => {
+  const begun = Date.now();
+  const response = await call();
+  expect(Date.now() - begun).toBeLessThan(5_000);
+  return response;
+};
+
+describe('hosts that joined a running installation with a credential of their own', () => {
+  it('are listed with what they have', async () => {
+    const list = JSON.parse(await berth(running(), 'hosts', 'list', '--json')) as { readonly name: string }[];
+    expect(list.map(({ name }) => name)).toEqual(expect.arrayContaining(['one', 'two', 'three']));
+    expect(list).toHaveLength(4);
+    const one = await listed(api, host(0).id);
+    expect(one).toMatchObject({ name: 'one', driver: 'process', state: 'ready', runtimeClasses: [] });
+    expect(one?.memMb.free).toBeGreaterThan(0);
+    expect(one?.memMb.total).toBeGreaterThan(one?.memMb.free ?? 0);
+    expect(one?.diskGb.total).toBeGreaterThan(0);
+  });
+
+  it('get new agents only while they are not drained, and wake those that they have', async () => {
+    const asleep = await agentOn(host(0));
+    expect((await api.post(`/api/agents/${asleep}/sleep`)).status).toBe(200);
+    await agentOn(host(1));
+    expect((await listed(api, host(0).id))?.state).toBe('draining');
+    expect((await api.chat(asleep, 'hello')).status).toBe(200);
+  });
+
+  it('leave a creation without a ready host with 503 no_capacity, and its name free', async () => {
+    await drainAllBut(null);
+    const body = { name: 'nowhere', templateId: 'echo' };
+    const refused = await api.post('/api/agents', body);
+    expect([refused.status, codeOf(refused)]).toEqual([503, 'no_capacity']);
+    await berth(running(), 'hosts', 'resume', host(2).id);
+    expect((await api.post('/api/agents', body)).status).toBe(201);
+  });
+
+  it('take over their agents after a kill -9, and refuse a second runtime on their data', async () => {
+    const id = await agentOn(host(1));
+    const pid = pidOf(id);
+    const second = host(1).another();
+    expect(await second.exited).toBe(1);
+    expect(second.printed).toContain('is in use by a running Berth');
+    await host(1).restart();
+    await eventually(async () => expect((await api.chat(id, 'still there?')).status).toBe(200), {
+      timeoutMs: 30_000,
+    });
+    expect(pidOf(id)).toBe(pid);
+  });
+});
+
+describe('hosts that are cut off for more than 30 s', () => {
+  it(
+    'are lost with their agents, which 503 within 5 s; one that returns has its agents as they were, one that was removed ends them',
+    { timeout: 180_000 },
+    async () => {
+      const [kept, given] = [host(0), host(2)];
+      const runs = await agentOn(kept);
+      const sleeps = await agentOn(kept);
+      expect((await api.post(`/api/agents/${sleeps}/sleep`)).status).toBe(200);
+      const lost = await agentOn(given);
+      const pid = pidOf(runs);
+      const commands = new Executions(api, runs);
+      const execution = await commands.begin('echo begun >> runs; sleep 45; cat runs', {
+        timeoutSeconds: 120,
+      });
+      await eventually(async () => expect((await commands.run('cat runs')).body.stdout).toBe('begun\n'));
+
+      for (const { network: link } of [kept, given]) link.cutOff();
+      for (const { id } of [kept, given]) await untilHostIs(api, id, 'lost');
+      for (const id of [runs, sleeps, lost]) {
+        const failed = await eventually(
+          async () => {
+            const { body } = await api.get(`/api/agents/${id}`);
+            expect(body).toMatchObject({ state: 'failed', stateReason: 'host_lost' });
+            return body;
+          },
+          { timeoutMs: LOST_WITHIN_MS },
+        );
+        expect(failed['lastError']).toMatchObject({ code: 'host_lost' });
+        const refused = await within5s(() => new Executions(api, id).run('true'));
+        expect(refused.status).toBe(503);
+        for (const call of ['start', 'stop', 'sleep', 'restart'])
+          expect((await within5s(() => api.post(`/api/agents/${id}/${call}`))).status).toBe(503);
+        expect((await within5s(() => api.chat(id, 'hello'))).status).toBe(503);
+      }
+
+      const notLost = await api.call('DELETE', `${HOSTS}/${host(1).id}`);
+      expect([notLost.status, codeOf(notLost)]).toEqual([409, 'host_not_lost']);
+      expect((await api.call('DELETE', `${HOSTS}/${given.id}`)).status).toBe(204);
+      await eventually(async () =>
+        expect((await api.get(`/api/agents/${lost}`)).body).toMatchObject({
+          state: 'failed',
+          lastError: { code: 'host_removed' },
+        }),
+      );
+      expect(pidOf(lost)).toBeGreaterThan(0);
+
+      for (const { network: link } of [kept, given]) link.plugIn();
+      await api.inState(runs, 'running', 30_000);
+      await api.inState(sleeps, 'sleeping', 30_000);
+      expect(pidOf(runs)).toBe(pid);
+      expect((await commands.ended(execution, 60_000)).stdout).toBe('begun\n');
+      expect((await api.chat(sleeps, 'awake?')).status).toBe(200);
+
+      await eventually(() => expect(programOf(lost)).toBeUndefined(), { timeoutMs: 30_000 });
+      expect(await listed(api, given.id)).toBeUndefined();
+      expect((await api.get(`/api/agents/${lost}`)).body).toMatchObject({ state: 'failed' });
+    },
+  );
+});
+
+describe('orders to a host', () => {
+  it('are refused if they are older than what the host last obeyed, whenever and however often they arrive', async () => {
+    const id = await agentOn(host(1));
+    expect((await api.post(`/api/agents/${id}/restart`)).status).toBe(200);
+    const pid = pidOf(id);
+    const link = await NatsLink.open({ url: operatorUrl(), name: 'test', log: silent });
+    const requester = new Requester(link);
+    const old = { agentId: id, epoch: 1 };
+    const to = { host: host(1).id };
+    const orders = [
+      () => requester.request(runtimeRequests.stop, old, to),
+      () => requester.request(runtimeRequests.freeze, old, to),
+      () => requester.request(runtimeRequests.thaw, old, to),
+      () => requester.request(runtimeRequests.start, { ...A_START, ...old }, to),
+    ];
+    try {
+      for (const order of [...orders, ...orders])
+        await expect(order()).rejects.toMatchObject({ kind: 'conflict', code: 'stale_epoch' });
+    } finally {
+      await link.close();
+    }
+    expect(pidOf(id)).toBe(pid);
+    expect((await api.get(`/api/agents/${id}`)).body['state']).toBe('running');
+  });
+});
