@@ -55,7 +55,7 @@ export const readHostFacts = async (means: HostMeans): Promise<HostFacts> => {
 
 /** Creates what agents need in a network namespace that ends with the shell, and says how far it came. */
 const TRY_NETWORK =
-  'PATH=$PATH:/usr/sbin:/sbin; ip link add a type veth peer name b && ip link add c type bridge && echo links; ' +
+  'PATH=$PATH:/usr/sbin:/sbin; ip link add name a type veth peer name b && ip link add name c type bridge && echo links; ' +
   'nft add table inet t && nft "add chain inet t in { type filter hook prerouting priority -310; }" && ' +
   'nft "add chain inet t out { type nat hook postrouting priority 90; }" && ' +
   'nft add rule inet t in fib saddr . iif oif 0 drop && nft add rule inet t in reject with tcp reset && ' +
