@@ -16,7 +16,7 @@ import { isId } from '@berth/kernel';
 import { HandleRequest } from '@berth/messaging';
 import { HostIdentity } from '@berth/service';
 import { Controller } from '@nestjs/common';
-import { agentNotOnHost } from './agent/agent-refusals.js';
+import { agentNotOnHost, hostUnavailable } from './agent/agent-refusals.js';
 import { HostedAgents } from './agent/hosted-agents.js';
 import { Deliveries } from './delivery/deliveries.js';
 import { Driver } from './driver/driver.js';
@@ -24,6 +24,9 @@ import { AgentLogs } from './logs/agent-logs.js';
 import { HostLog } from './report/host-log.js';
 
 type Nothing = Record<string, never>;
+
+/** Less than a caller waits for `describe`. */
+const KNOWN_WITHIN_MS = 700;
 
 /** NATS handlers of one host. */
 @Controller()
@@ -51,6 +54,7 @@ export class RuntimeNatsController {
 
   @HandleRequest(runtimeRequests.describe)
   async describe(): Promise<HostView> {
+    if (!(await this.driver.canStart(KNOWN_WITHIN_MS))) throw hostUnavailable();
     return this.hosts();
   }
 

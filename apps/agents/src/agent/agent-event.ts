@@ -140,7 +140,8 @@ export type AgentEvent =
     }
   | { readonly type: 'AgentDeleted'; readonly data: { readonly agentId: string; readonly at: string } };
 
-export type SleepReason = 'idle' | 'requested' | 'cooled' | 'host_restarted' | 'host_shutdown';
+export type SleepReason =
+  'idle' | 'requested' | 'cooled' | 'host_restarted' | 'host_shutdown' | 'host_unavailable';
 
 /** The events of an agent's versions, which do not change its state. */
 export type VersionEvent = Extract<AgentEvent, { readonly type: `AgentVersion${string}` }>;

@@ -1,4 +1,4 @@
-import { runtimeRequests } from '@berth/contracts/runtime';
+import { HOST_UNAVAILABLE, runtimeRequests } from '@berth/contracts/runtime';
 import { DomainError } from '@berth/kernel';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { eventsOf, guest, MemoryAgents } from '../fixtures/memory-agents.fixture.js';
@@ -56,6 +56,15 @@ describe('a start that the log has decided', () => {
     memory.hosts.on(runtimeRequests.start, () => ({ guest }));
     expect(await memory.lifecycle.drive(agentId)).toEqual({ settled: true });
     expect(await memory.after(agentId, 2)).toEqual(['AgentStarted']);
+  });
+
+  it('is broken off when its host can start no agent, and the agent stays asleep', async () => {
+    memory.hosts.on(runtimeRequests.start, () => {
+      throw new DomainError('unavailable', HOST_UNAVAILABLE, 'Not now.', {}, { effect: 'none' });
+    });
+    const history = [created(), starting(1), started(1), asleep(1, 'cold'), starting(2, 'wake')];
+    expect(await drive(history)).toEqual(['AgentFellAsleep']);
+    expect(await life()).toMatchObject({ state: 'sleeping', depth: 'cold', reason: 'host_unavailable' });
   });
 
   it('is requested once by any number of drives at the same time', async () => {

@@ -1,4 +1,4 @@
-import { runtimeRequests, type StartedAgent } from '@berth/contracts/runtime';
+import { HOST_UNAVAILABLE, runtimeRequests, type StartedAgent } from '@berth/contracts/runtime';
 import { DomainError, isDomainError } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Logger } from '@berth/telemetry';
@@ -82,6 +82,7 @@ export class AgentLifecycle {
       );
       countStart(life.cause, thawed !== null);
     } catch (error) {
+      if (isHostUnavailable(error)) await this.breakOff(agent);
       if (!isDomainError(error, 'upstream')) throw error;
       const { code, message } = error;
       await this.agents.handle(
@@ -91,6 +92,12 @@ export class AgentLifecycle {
       );
     }
     return true;
+  }
+
+  /** The host can start no agent at present. */
+  private async breakOff(agent: LiveAgent): Promise<void> {
+    const command = { type: 'BreakOffStart', epoch: agent.epoch, at: now() } as const;
+    await this.agents.handle(agent.agentId, command, this.origin(agent, 'broken-off'));
   }
 
   /** Returns null when the host has no frozen processes of the agent any more. */
@@ -154,6 +161,20 @@ export class AgentLifecycle {
     return systemOrigin(agent.profile.accountId, `${agent.agentId}/${String(agent.epoch)}/${what}`);
   }
 }
+
+/** Whether the host could start no agent when it was asked for one. */
+export const isHostUnavailable = (error: unknown): boolean =>
+  isDomainError(error, 'unavailable') && error.code === HOST_UNAVAILABLE;
+
+/** For a caller that needs an agent started. */
+export const cannotStart = (cause?: unknown): DomainError =>
+  new DomainError(
+    'unavailable',
+    'service_unavailable',
+    'The machine of the agent can start no agent at present; try again shortly.',
+    {},
+    { cause, effect: 'none' },
+  );
 
 /** A retry would be as large, so the start fails. Only agents from before the limits can be this large. */
 const refuseTooLarge = (error: unknown): never => {

@@ -29,6 +29,8 @@ export type AgentCommand =
       readonly message: string;
       readonly at: string;
     }
+  /** The host can start no agent at present. */
+  | { readonly type: 'BreakOffStart'; readonly epoch: number; readonly at: string }
   | {
       readonly type: 'Stop';
       readonly target: 'stopped' | 'sleeping';

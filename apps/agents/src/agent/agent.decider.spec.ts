@@ -447,3 +447,43 @@ describe('transient states', () => {
     );
   });
 });
+
+describe('a start that its host breaks off because it can start no agent', () => {
+  const breakOff = (epoch: number): AgentCommand => ({ type: 'BreakOffStart', epoch, at });
+
+  it.each(['wake', 'recover', 'restart'] as const)(
+    '(%s) leaves the agent asleep, to be woken later',
+    (cause) => {
+      const history = [...running, asleep(1, 'cold'), starting(2, cause)];
+      const decided = given(history, breakOff(2));
+      expect(decided.events).toMatchObject([
+        { type: 'AgentFellAsleep', data: { epoch: 2, depth: 'cold', reason: 'host_unavailable' } },
+      ]);
+      expect(types(given([...history, ...decided.events], wake()))).toEqual(['AgentStarting.v2']);
+    },
+  );
+
+  it('leaves a stopped agent stopped', () => {
+    expect(
+      types(given([...running, stopping(2, 'stopped'), stopped(2), starting(3, 'start')], breakOff(3))),
+    ).toEqual(['AgentStopped']);
+  });
+
+  it('continues for a new agent, which was nothing before', () => {
+    expect(types(given([created(), starting(1, 'deploy')], breakOff(1)))).toEqual([]);
+  });
+
+  it('has no effect at another epoch, or once the agent runs', () => {
+    expect(types(given([...running, starting(2, 'wake')], breakOff(1)))).toEqual([]);
+    expect(types(given(running, breakOff(1)))).toEqual([]);
+  });
+
+  it('is repeated when the host returns, for an agent that never sleeps', () => {
+    const awake = [
+      created({ idleTtlSeconds: 0 }),
+      ...running.slice(1),
+      asleep(1, 'cold', 'host_unavailable'),
+    ];
+    expect(types(given(awake, { type: 'SettleAbsence', epoch: 1, at }))).toEqual(['AgentStarting.v2']);
+  });
+});

@@ -54,6 +54,7 @@ const decideLive = (command: LiveCommand, agent: LiveAgent): readonly AgentEvent
       return [{ type: 'AgentDeletionRequested', data: { agentId: agent.agentId, at: command.at } }];
     case 'ConfirmStarted':
     case 'FailTransition':
+    case 'BreakOffStart':
     case 'ConfirmStopped':
     case 'ReportCrashLoop':
       return atEpoch(command, agent);

@@ -52,7 +52,8 @@ export const settleAbsence = (
   const was = beforeLoss(agent);
   if (was !== null) return settleLostAbsence(agent, was, command.at);
   const { life, agentId, epoch } = agent;
-  const shutDown = life.state === 'sleeping' && life.reason === 'host_shutdown';
+  const shutDown =
+    life.state === 'sleeping' && (life.reason === 'host_shutdown' || life.reason === 'host_unavailable');
   const awaited =
     life.state === 'running' && Date.parse(command.at) - Date.parse(agent.since) < AWAITED_SECONDS * 1000;
   if (awaited || (agent.profile.idleTtlSeconds === 0 && (life.state === 'running' || shutDown)))
@@ -81,7 +82,7 @@ export const settlePresence = (
 };
 
 type EpochCommand = AgentCommandOf<
-  'ConfirmStarted' | 'FailTransition' | 'ConfirmStopped' | 'ReportCrashLoop'
+  'ConfirmStarted' | 'FailTransition' | 'BreakOffStart' | 'ConfirmStopped' | 'ReportCrashLoop'
 >;
 
 /** Results that a host reports for an epoch; those of an old epoch are ignored. */
@@ -92,6 +93,8 @@ export const atEpoch = (command: EpochCommand, agent: LiveAgent): readonly Agent
       return confirmStarted(command, agent);
     case 'FailTransition':
       return failTransition(command, agent);
+    case 'BreakOffStart':
+      return breakOffStart(command, agent);
     case 'ReportCrashLoop':
       return agent.life.state === 'running'
         ? failed(agent, 'agent_crash_loop', command.message, command.at)
@@ -120,6 +123,20 @@ const failTransition = (
 ): readonly AgentEvent[] => {
   if (isStarting(agent.life)) return startFailed(agent, code, message, at);
   return agent.life.state === 'stopping' && whileStopping ? failed(agent, code, message, at) : [];
+};
+
+/**
+ * The agent is again what it was before the start, so that it can be started later. A new agent has been nothing before,
+ * and its start is tried again until its deadline.
+ */
+const breakOffStart = (
+  { at }: AgentCommandOf<'BreakOffStart'>,
+  { life, agentId, epoch }: LiveAgent,
+): readonly AgentEvent[] => {
+  if (!isStarting(life) || life.cause === 'deploy') return [];
+  return life.cause === 'start'
+    ? [{ type: 'AgentStopped', data: { agentId, epoch, at } }]
+    : [{ type: 'AgentFellAsleep', data: { agentId, epoch, depth: 'cold', reason: 'host_unavailable', at } }];
 };
 
 const confirmStopped = (

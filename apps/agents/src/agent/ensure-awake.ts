@@ -7,7 +7,7 @@ import { AgentActivity } from '../agent-list/agent-activity.js';
 import { Admission } from './admission.js';
 import { AgentCommandHandler } from './agent.command-handler.js';
 import { agentDecider } from './agent.decider.js';
-import { AgentLifecycle } from './agent-lifecycle.js';
+import { AgentLifecycle, cannotStart, isHostUnavailable } from './agent-lifecycle.js';
 import type { Agent, LiveAgent } from './agent.js';
 
 const OVERALL_MS = 62_000;
@@ -41,6 +41,7 @@ export class EnsureAwakeHandler {
       refusedEpoch = null;
       const driven = await this.lifecycle.drive(request.agentId);
       if (driven.settled) continue;
+      if (isHostUnavailable(driven.error)) throw cannotStart(driven.error);
       if (Date.now() - start > UNREACHABLE_MS && !isDomainError(driven.error, 'conflict'))
         throw tooLate(driven.error);
       await pause(RETRY_MS);

@@ -7,7 +7,7 @@ import { AgentsFromLog } from '../agent-list/agents-from-log.js';
 import { AgentsConfig } from '../config.js';
 import { AgentCommandHandler } from './agent.command-handler.js';
 import type { AgentCommand } from './agent.commands.js';
-import { AgentLifecycle } from './agent-lifecycle.js';
+import { AgentLifecycle, cannotStart, isHostUnavailable } from './agent-lifecycle.js';
 import { ofAccount } from './ensure-awake.js';
 import type { AgentEvent } from './agent.js';
 import { within } from './within.js';
@@ -79,7 +79,8 @@ export class Transitions {
   }
 
   private async drive(request: AgentRef, unsettled: ReadonlySet<string>): Promise<TransitionResult> {
-    await within(SETTLE_MS, this.lifecycle.drive(request.agentId), undefined);
+    const driven = await within(SETTLE_MS, this.lifecycle.drive(request.agentId), undefined);
+    if (driven?.settled === false && isHostUnavailable(driven.error)) throw cannotStart(driven.error);
     const agent = await this.fromLog.view(request.accountId, request.agentId);
     return { agent, settled: !unsettled.has(agent.state) };
   }

@@ -5,7 +5,9 @@ import { Requester } from '@berth/messaging';
 import { OperatorSettings } from '@berth/operator-file';
 import { Inject, Injectable } from '@nestjs/common';
 import type { LiveAgent } from '../agent/agent.js';
+import { cannotStart } from '../agent/agent-lifecycle.js';
 import { EnvVault } from '../env/env-vault.js';
+import { HostPresence } from '../host/host-presence.js';
 import type { GitOrigin } from './deployment.js';
 import { resolveRepository } from './repository-address.js';
 import { checkRepositoryUrl } from './repository-url.js';
@@ -17,9 +19,13 @@ export class RequestedOrigins {
     private readonly operator: OperatorSettings,
     private readonly vault: EnvVault,
     @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
+    private readonly presence: HostPresence,
   ) {}
 
-  /** Errors: invalid `invalid_request`, `repo_url_refused`; unsupported `images_unsupported`. */
+  /**
+   * Errors: invalid `invalid_request`, `repo_url_refused`; unsupported `images_unsupported`; unavailable
+   * `service_unavailable` while the agent's host can start nothing.
+   */
   async of(request: Deploy, agent: LiveAgent): Promise<GitOrigin> {
     const { source, repoUrl, branch, tokenEnv } = request;
     if (source === 'image') throw await this.imageRefusal(request, agent);
@@ -27,6 +33,7 @@ export class RequestedOrigins {
     const repository = checkRepositoryUrl(repoUrl, source, this.operator.current.deploy.gitHosts);
     if (tokenEnv !== null && (await this.vault.openSecret(agent.agentId, tokenEnv)) === null)
       throw invalid('tokenEnv', 'names no secret variable of the agent');
+    if (agent.host !== null && !(await this.presence.canStart(agent.host))) throw cannotStart();
     const addresses = await resolveRepository(repository);
     return { kind: 'git', repoUrl: repository.url, addresses, branch, tokenEnv };
   }

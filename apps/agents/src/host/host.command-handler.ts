@@ -50,7 +50,7 @@ export class HostCommandHandler {
     const hostId = ofHost(request);
     const { status } = await this.load(hostId);
     if (status === 'unknown' || status === 'removed') throw hostNotFound();
-    if (!(await this.directory.isLost(hostId)) || (await this.presence.confirms(hostId))) throw hostNotLost();
+    if (!(await this.directory.isLost(hostId)) || (await this.presence.canStart(hostId))) throw hostNotLost();
     await this.#handle(hostId, { type: 'Remove', at: now() }, request);
   }
 

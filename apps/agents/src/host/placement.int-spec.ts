@@ -1,6 +1,6 @@
 import { agentsRequests, type AgentView, type HostOrders, type ObservedAgent } from '@berth/contracts/agents';
 import { runtimeRequests } from '@berth/contracts/runtime';
-import { newId } from '@berth/kernel';
+import { DomainError, newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aCreation, ServedAgents } from '../fixtures/served-agents.fixture.js';
@@ -127,6 +127,18 @@ describe('a new agent', () => {
         : { host, driver: 'process', freeMemMb: 4_096, agents: 0, logId: null },
     );
     expect(await spread(await createMany(4))).toEqual({ host1: 4 });
+  });
+
+  it('is not placed on a host that can start no agents, and is refused when there is no other', async () => {
+    await add('host1', 4_096);
+    await add('host2', 8_192);
+    test.hosts.on(runtimeRequests.describe, (_, host) => {
+      if (host === 'host2') throw new DomainError('unavailable', 'service_unavailable', 'Not now.');
+      return { host, driver: 'process', freeMemMb: 4_096, agents: 0, logId: null };
+    });
+    expect(await spread(await createMany(1))).toEqual({ host1: 1 });
+    await test.hosts.remove('host1');
+    await expect(test.create(aCreation())).rejects.toMatchObject({ code: 'service_unavailable' });
   });
 
   it('is placed on a host that has not announced itself yet but responds', async () => {

@@ -5,6 +5,7 @@ import { DomainError } from '@berth/kernel';
 import { logIdentity, Requester } from '@berth/messaging';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
+import { cannotStart } from '../agent/agent-lifecycle.js';
 import { HostPresence } from './host-presence.js';
 import { HostStreams } from './host.streams.js';
 
@@ -13,6 +14,8 @@ const FRESH_SECONDS = 25;
 /** Without a fresh announcement, a broadcast asks all hosts; their responses are collected for this long. */
 const BROADCAST_MS = 300;
 const MAX_REFUSED = 5;
+/** After this time, hosts that do not respond are no longer asked one after the other. */
+const ONE_BY_ONE_MS = 2_000;
 /** How long the memory of a new agent counts as taken while its host has not announced the agent. */
 export const UNREPORTED_SECONDS = 60;
 
@@ -49,10 +52,11 @@ export class Placement {
     private readonly hosts: HostStreams,
   ) {}
 
-  /** Errors: unavailable `no_capacity`. */
+  /** Errors: unavailable `no_capacity`; `service_unavailable` if there are hosts but none can start agents at present. */
   async place(creation: PlacedCreation): Promise<string> {
+    const giveUpAt = performance.now() + ONE_BY_ONE_MS;
     const refused = new Set<string>();
-    while (refused.size < MAX_REFUSED) {
+    while (refused.size < MAX_REFUSED && performance.now() < giveUpAt) {
       const host = await this.reserve(creation, announced, refused);
       if (host === null) break;
       if (await this.accepts(host)) return host;
@@ -113,9 +117,9 @@ export class Placement {
     });
   }
 
-  /** Whether the host is up, and ready according to the log. A drain counts as soon as its request has returned. */
+  /** Whether the host is up, can start agents, and is ready according to the log. A drain counts as soon as its request has returned. */
   private async accepts(host: string): Promise<boolean> {
-    const [isUp, isReady] = await Promise.all([this.presence.confirms(host), this.isReady(host)]);
+    const [isUp, isReady] = await Promise.all([this.presence.canStart(host), this.isReady(host)]);
     if (!isUp)
       await this.database.query('UPDATE agent_hosts SET silent_since = now() WHERE host = $1', [host]);
     return isUp && isReady;
@@ -128,8 +132,8 @@ export class Placement {
   }
 
   /**
-   * Returns the ready hosts that respond, without those of an installation with another event log. A host without a log
-   * is bound to this one by its first announcement.
+   * Returns the ready hosts that respond and can start agents, without those of an installation with another event log.
+   * A host without a log is bound to this one by its first announcement.
    */
   private async ownHosts(): Promise<readonly Candidate[]> {
     const [own, present] = await Promise.all([
@@ -137,12 +141,20 @@ export class Placement {
       this.requester.requestAll(runtimeRequests.hosts, {}, { waitMs: BROADCAST_MS }),
     ]);
     const known = present.filter(({ logId }) => (logId ?? own) === own);
-    const ready = await Promise.all(known.map(({ host }) => this.isReady(host)));
-    return known
-      .filter((_, index) => ready[index])
-      .map(({ host, freeMemMb }) => ({ host, freeMemMb, figures: null }));
+    const ready = await whichPass(known, ({ host }) => this.isReady(host));
+    const able = await whichPass(ready, ({ host }) => this.presence.canStart(host));
+    if (able.length === 0 && ready.length > 0) throw cannotStart();
+    return able.map(({ host, freeMemMb }) => ({ host, freeMemMb, figures: null }));
   }
 }
+
+const whichPass = async <Item>(
+  items: readonly Item[],
+  test: (item: Item) => Promise<boolean>,
+): Promise<readonly Item[]> => {
+  const passes = await Promise.all(items.map(test));
+  return items.filter((_, index) => passes[index]);
+};
 
 const announced = (tx: SqlRunner): Promise<readonly Candidate[]> =>
   tx.query<Candidate>(

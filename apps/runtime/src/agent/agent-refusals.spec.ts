@@ -29,6 +29,12 @@ describe('a start that fails', () => {
     expect(failure.cause).toMatchObject({ message: INTERNAL });
   });
 
+  it('says that nothing was started when the host can start no agent at present', () => {
+    const failure = startFailure(new DriverError('host_unavailable', INTERNAL));
+    expect(failure).toMatchObject({ kind: 'unavailable', code: 'host_unavailable', effect: 'none' });
+    expect(failure.message).not.toContain('berth/secret');
+  });
+
   it('hides the text of an unexpected error from the owner, and keeps it for the log', () => {
     const failure = startFailure(new Error(INTERNAL));
     expect(failure).toMatchObject({ code: 'agent_start_failed', context: {} });

@@ -1,3 +1,4 @@
+import { HOST_UNAVAILABLE } from '@berth/contracts/runtime';
 import { DomainError, isDomainError } from '@berth/kernel';
 import { DriverError, type DriverErrorCode } from '../driver/driver-error.js';
 
@@ -29,13 +30,14 @@ export const agentStartFailed = (
 const START_FAILED = 'The agent could not be started on its host.';
 
 /** The message for the agent's owner when its box cannot be started; null: the generic one. */
-const START_FAILURES: { readonly [Code in DriverErrorCode]: ((error: DriverError) => string) | null } = {
+const START_FAILURES: {
+  readonly [Code in Exclude<DriverErrorCode, 'host_unavailable'>]: ((error: DriverError) => string) | null;
+} = {
   spec_unsupported: ({ message }) => message,
   host_exhausted: () => 'The host of the agent has no room for it.',
   box_stuck: () => 'Earlier processes of the agent could not be ended.',
   image_unavailable: ({ message }) => message,
   runtime_class_unavailable: ({ message }) => message,
-  host_unavailable: ({ message }) => message,
   host_unsuitable: null,
   guest_not_started: null,
   box_absent: null,
@@ -51,9 +53,22 @@ const START_FAILURE_CODES: ReadonlySet<DriverErrorCode> = new Set([
 export const startFailure = (error: unknown): DomainError => {
   if (isDomainError(error, 'upstream')) return error;
   if (!(error instanceof DriverError)) return agentStartFailed(START_FAILED, error);
-  const message = START_FAILURES[error.code]?.(error) ?? START_FAILED;
-  return agentStartFailed(message, error, START_FAILURE_CODES.has(error.code) ? error.code : undefined);
+  const { code } = error;
+  if (code === 'host_unavailable')
+    return new DomainError('unavailable', HOST_UNAVAILABLE, START_FAILED, {}, { cause: error, ...NOT_DONE });
+  const message = START_FAILURES[code]?.(error) ?? START_FAILED;
+  return agentStartFailed(message, error, START_FAILURE_CODES.has(code) ? code : undefined);
 };
+
+/** The host can start no agent at present. */
+export const hostUnavailable = (): DomainError =>
+  new DomainError(
+    'unavailable',
+    'service_unavailable',
+    'The machine can start no agent at present; try again shortly.',
+    {},
+    NOT_DONE,
+  );
 
 /** The message was abandoned before it was handed to the agent's program. */
 export const messageNotHandedOver = (cause: DomainError): DomainError =>

@@ -91,7 +91,7 @@ export abstract class Driver {
   abstract prepare(source: BoxSource): Promise<void>;
   /**
    * Creates what is missing and starts the guest, without the agent's program. Replaces the agent's box if it has one.
-   * Errors: `spec_unsupported` (nothing was done), `host_exhausted`, `guest_not_started`.
+   * Errors: `spec_unsupported` (nothing was done), `host_exhausted`, `host_unavailable`, `guest_not_started`.
    */
   abstract start(spec: BoxSpec): Promise<Box>;
   /**
@@ -118,6 +118,8 @@ export abstract class Driver {
   abstract stop(agentId: string, graceMs: number): Promise<void>;
   /** Ends the agent and deletes all its data. A no-op for an unknown agent. Errors: `box_stuck`. */
   abstract remove(agentId: string): Promise<void>;
+  /** Whether boxes can be started at present; false if that is not known within `withinMs`. */
+  abstract canStart(withinMs: number): Promise<boolean>;
   /** Every agent of this installation that has processes here, with or without a record. */
   abstract list(): Promise<readonly ListedBox[]>;
   /** What the agent's box uses; null if it has none. Works for frozen boxes. */

@@ -126,6 +126,9 @@ export interface ReplaceEnv extends AgentEpoch {
   readonly secretKeys: readonly string[];
 }
 
+/** Code of the error with which a host refuses to start an agent because it can start none at present. */
+export const HOST_UNAVAILABLE = 'host_unavailable';
+
 /**
  * Requests that a runtime host handles. Errors common to all: not_found `agent_not_on_host`; conflict `stale_epoch`
  * (context `epoch`, `state`; nothing was done); unavailable `guest_unreachable`.
@@ -144,11 +147,12 @@ export const runtimeRequests = {
   cancelBuild: defineRequest<BuildRef, Record<string, never>>('cmd.runtime.cancel-build.v1.{host}', 15_000, {
     whenLost: 'repeat',
   }),
-  /** Sent to one host, to check that it is up. */
+  /** Sent to one host, to check that it is up. Errors: unavailable `service_unavailable` while it can start no agent. */
   describe: defineRequest<Record<string, never>, HostView>('qry.runtime.describe.v1.{host}', 1_000),
   /**
    * Creates what is missing and starts the agent; returns once the guest and the agent's program are ready. A request
-   * with the same epoch joins the running start. Errors: upstream `agent_start_failed`.
+   * with the same epoch joins the running start. Errors: upstream `agent_start_failed`; unavailable `host_unavailable`
+   * (`HOST_UNAVAILABLE`): nothing was started, and the host can start no agent at present.
    */
   start: defineRequest<StartAgent, StartedAgent>('cmd.runtime.start.v1.{host}', 65_000, {
     whenLost: 'repeat',

@@ -9,14 +9,17 @@ const RESPONDS_WITHIN_MS = 3_000;
  * call to nerdctl would hang with containerd, and a limit that suits a busy host is too long to tell. Errors:
  * `host_unavailable`.
  */
-export const assertContainerdResponds = async (address: string): Promise<void> => {
+export const assertContainerdResponds = async (
+  address: string,
+  withinMs = RESPONDS_WITHIN_MS,
+): Promise<void> => {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const session = connectHttp2('http://localhost', { createConnection: () => connect(address) });
   const fail = (cause?: unknown): void =>
     reject(
       new DriverError('host_unavailable', 'The container runtime of this host does not respond.', { cause }),
     );
-  const timer = setTimeout(fail, RESPONDS_WITHIN_MS);
+  const timer = setTimeout(fail, withinMs);
   session.once('remoteSettings', () => resolve());
   session.once('error', fail);
   session.once('close', () => fail());

@@ -158,6 +158,13 @@ export class NerdctlDriver extends Driver {
     await this.#open.disks.remove(agentId);
   }
 
+  canStart(withinMs: number): Promise<boolean> {
+    return assertContainerdResponds(this.#open.address, withinMs).then(
+      () => true,
+      () => false,
+    );
+  }
+
   async list(): Promise<readonly ListedBox[]> {
     return (await this.#containersOfThisHost()).map(({ agentId, epoch }) => ({ agentId, epoch }));
   }

@@ -232,6 +232,10 @@ export class ProcessDriver extends Driver {
     return this.#open.workspaceMounts.volumeBytes(agentId);
   }
 
+  canStart(): Promise<boolean> {
+    return Promise.resolve(true);
+  }
+
   async close(): Promise<void> {
     for (const box of this.#boxes.values()) box.forget();
     await this.#features?.processGroup.close();
