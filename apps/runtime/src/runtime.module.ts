@@ -28,6 +28,7 @@ import { HostAnnouncer } from './report/host-announcer.js';
 import { HostFigureReader } from './report/host-figures.js';
 import { HostLog } from './report/host-log.js';
 import { ObservationReporter } from './report/observation-reporter.js';
+import { RevokedCredential } from './report/revoked-credential.js';
 import { RuntimeNatsController } from './runtime.nats-controller.js';
 import { DataPort } from './transfer/data-port.js';
 import { TransferTickets } from './transfer/transfer-tickets.js';
@@ -95,6 +96,7 @@ import { TransfersNatsController } from './transfer/transfers.nats-controller.js
     HostFigureReader,
     HostAnnouncer,
     HostPresence,
+    RevokedCredential,
     { provide: TransferTickets, useFactory: () => new TransferTickets() },
     Transfers,
     DataPort,

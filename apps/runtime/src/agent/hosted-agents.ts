@@ -1,4 +1,4 @@
-import type { ObservedAgent, StartAgent, StartedAgent } from '@berth/contracts/runtime';
+import type { AgentEpoch, ObservedAgent, StartAgent, StartedAgent } from '@berth/contracts/runtime';
 import { isId } from '@berth/kernel';
 import { Logger } from '@berth/telemetry';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
@@ -86,9 +86,14 @@ export class HostedAgents implements OnModuleInit {
     return [...this.#agents.values()].flatMap((agent) => agent.observed ?? []);
   }
 
-  /** Ends all agents in parallel; returns those that were up, with their epochs. */
-  async shutDown(graceMs: number): Promise<readonly { readonly agentId: string; readonly epoch: number }[]> {
+  /** Like `endAll`; from then on the host has no agents but those that it knows. */
+  shutDown(graceMs: number): Promise<readonly AgentEpoch[]> {
     this.#closing = true;
+    return this.endAll(graceMs);
+  }
+
+  /** Ends all agents in parallel; returns those that were up, with their epochs. Their volumes stay. */
+  async endAll(graceMs: number): Promise<readonly AgentEpoch[]> {
     const ended = await Promise.all(
       [...this.#agents.values()].map(async (agent) => {
         const epoch = await agent.shutDown(graceMs).catch((error: unknown) => {

@@ -70,7 +70,7 @@ export class HostAnnouncer {
 
   /** The installation has given up this host's agents. Their volumes stay, for the operator. */
   async #endAll(): Promise<void> {
-    await this.agents.shutDown(REMOVED_GRACE_MS);
+    await this.agents.endAll(REMOVED_GRACE_MS);
   }
 
   #warn(error: unknown): void {

@@ -149,7 +149,7 @@ describe('hosts that joined a running installation with a credential of their ow
 
 describe('hosts that are cut off for more than 30 s', () => {
   it(
-    'are lost with their agents, which 503 within 5 s; one that returns has its agents as they were, one that was removed ends them',
+    'are lost with their agents, which 503 within 5 s; one that returns has its agents as they were, one that was removed, or whose credential was revoked, ends them',
     { timeout: 180_000 },
     async () => {
       const [kept, given] = [host(0), host(2)];
@@ -164,7 +164,10 @@ describe('hosts that are cut off for more than 30 s', () => {
       });
       await eventually(async () => expect((await commands.run('cat runs')).body.stdout).toBe('begun\n'));
 
+      const revoked = await joinAs('four');
+      const barred = await agentOn(revoked);
       for (const { network: link } of [kept, given]) link.cutOff();
+      const removal = berth(running(), 'hosts', 'remove', revoked.id);
       for (const { id } of [kept, given]) await untilHostIs(api, id, 'lost');
       for (const id of [runs, sleeps, lost]) {
         const failed = await eventually(
@@ -203,6 +206,13 @@ describe('hosts that are cut off for more than 30 s', () => {
 
       await eventually(() => expect(programOf(lost)).toBeUndefined(), { timeoutMs: 30_000 });
       expect(await listed(api, given.id)).toBeUndefined();
+
+      await removal;
+      expect(await listed(api, revoked.id)).toBeUndefined();
+      expect((await api.get(`/api/agents/${barred}`)).body).toMatchObject({
+        lastError: { code: 'host_removed' },
+      });
+      await eventually(() => expect(programOf(barred)).toBeUndefined(), { timeoutMs: 90_000 });
       expect((await api.get(`/api/agents/${lost}`)).body).toMatchObject({ state: 'failed' });
     },
   );
