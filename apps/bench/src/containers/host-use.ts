@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BenchError } from '../bench-error.js';
-import { listTree, processTree } from '../programs/process-memory.js';
+import { listTree, processTree, type ProcessMemory } from '../programs/process-memory.js';
 
 /** What runs on the host of this run, which has processes and mounts of its own. */
 export interface HostUse {
-  /** Proportional shares of all processes together. */
+  /** Proportional shares of these processes together. */
   readonly megabytes: number;
   readonly processes: number;
   readonly mounts: number;
@@ -19,31 +19,32 @@ const QUIET_MS = 4_000;
 const QUIET_WITHIN_MS = 90_000;
 const LOOK_EVERY_MS = 500;
 
-/** What runs once no process has come or gone for a while. */
-export const settledUse = async (): Promise<HostUse> => {
+/**
+ * What runs besides Berth once no process has come or gone for a while. `berth` is its first process: the memory of its
+ * services and parts goes up and down by more than an agent takes.
+ */
+export const settledUse = async (berth: number): Promise<HostUse> => {
   const giveUpAt = performance.now() + QUIET_WITHIN_MS;
   let [pids, since] = ['', performance.now()];
   while (performance.now() < giveUpAt) {
-    const now = await runningPids();
+    const others = await othersThan(berth);
+    const now = others.map(({ pid }) => pid).join(' ');
     if (now !== pids) [pids, since] = [now, performance.now()];
-    else if (performance.now() - since > QUIET_MS) return hostUse();
+    else if (performance.now() - since > QUIET_MS) return useOf(others);
     await sleep(LOOK_EVERY_MS);
   }
   throw new BenchError(`Processes came and went for ${QUIET_WITHIN_MS / 1000} s.`);
 };
 
-/** Neither the program that lists them nor what has ended and that nothing waits for. */
-const counts = ({ command }: { readonly command: string }): boolean =>
-  !command.startsWith('ps ') && !command.endsWith('<defunct>');
+/** Without the program that lists them, and what has ended and nothing waits for. */
+const othersThan = async (berth: number): Promise<readonly ProcessMemory[]> => {
+  const own = new Set((await listTree(berth)).map(({ pid }) => pid));
+  return (await processTree(FIRST_PID)).filter(
+    ({ pid, command }) => !own.has(pid) && !command.startsWith('ps ') && !command.endsWith('<defunct>'),
+  );
+};
 
-const runningPids = async (): Promise<string> =>
-  (await listTree(FIRST_PID))
-    .filter(counts)
-    .map(({ pid }) => pid)
-    .join(' ');
-
-const hostUse = async (): Promise<HostUse> => {
-  const processes = (await processTree(FIRST_PID)).filter(counts);
+const useOf = async (processes: readonly ProcessMemory[]): Promise<HostUse> => {
   const mounts = await readFile('/proc/self/mounts', 'utf8');
   return {
     megabytes: processes.reduce((sum, { megabytes }) => sum + megabytes, 0),

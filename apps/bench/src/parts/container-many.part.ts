@@ -27,13 +27,13 @@ export const containerManyPart: Part = {
 
 const measure = async ({ scale }: BenchContext, berth: BerthProgram): Promise<Inventory> => {
   const { agents, awake } = scale;
-  const before = await settledUse();
+  const before = await settledUse(berth.program.pid);
   const first = await berth.createAgent('first', 'blank');
   const alone = await commandMs(berth, first);
   const asleep = agents - awake;
   const createdMs = await timed(() => createAsleep(berth, asleep));
   for (let index = 1; index < awake; index++) await berth.createAgent(`awake ${index}`, 'blank');
-  const now = await settledUse();
+  const now = await settledUse(berth.program.pid);
   return {
     kind: 'inventory',
     title: `${agents} agents in containers on one host, ${awake} of them awake`,

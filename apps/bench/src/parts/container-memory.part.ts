@@ -25,15 +25,15 @@ export const containerMemoryPart: Part = {
 };
 
 const measure = async ({ scale }: BenchContext, berth: BerthProgram): Promise<readonly Inventory[]> => {
-  const before = await settledUse();
+  const before = await settledUse(berth.program.pid);
   const agents: string[] = [];
   for (let index = 0; index < scale.awake; index++)
     agents.push(await berth.createAgent(`memory ${index}`, 'blank'));
-  const awake = await settledUse();
+  const awake = await settledUse(berth.program.pid);
   await Promise.all(agents.map((agent) => berth.sleep(agent)));
-  const warm = await settledUse();
+  const warm = await settledUse(berth.program.pid);
   await Promise.all(agents.map((agent) => berth.untilCold(agent, WARM_SECONDS)));
-  const cold = await settledUse();
+  const cold = await settledUse(berth.program.pid);
   const each = (now: HostUse): HostUse => useOfEach(before, now, agents.length);
   const states = { awake: each(awake), 'asleep, warm': each(warm), 'asleep, cold': each(cold) };
   const title = `for each agent in a container (of ${agents.length})`;
