@@ -11,8 +11,6 @@ export interface GuestConfig {
   readonly shell?: string;
 }
 
-const SHELL = 'BERTH_GUEST_SHELL';
-
 /** Throws an error that names the missing or invalid variable. */
 export const readGuestConfig = (env: Readonly<Record<string, string | undefined>>): GuestConfig => {
   const path = (name: string): string => {
@@ -29,6 +27,6 @@ export const readGuestConfig = (env: Readonly<Record<string, string | undefined>
     logs: path(guestEnv.logs),
     journal: path(guestEnv.journal),
     generation,
-    ...(env[SHELL] === undefined ? {} : { shell: path(SHELL) }),
+    ...(env[guestEnv.shell] === undefined ? {} : { shell: path(guestEnv.shell) }),
   };
 };

@@ -50,6 +50,7 @@ describe('the runtime of a host', () => {
         {
           host: runtime.host,
           driver: 'process',
+          images: false,
           freeMemMb: expect.any(Number) as number,
           agents: 1,
           logId: 'log_1',

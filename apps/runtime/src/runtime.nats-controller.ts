@@ -46,6 +46,7 @@ export class RuntimeNatsController {
     return {
       host: this.host.id,
       driver,
+      images: this.driver.capabilities.sources.includes('image'),
       freeMemMb: this.driver.freeMemMb(),
       agents: this.agents.observed.length,
       logId: this.hostLog.id,

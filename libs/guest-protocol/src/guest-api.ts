@@ -157,6 +157,8 @@ export interface RunAsUser {
    * the guest changes the user itself, which leaves its capability bounding set to the process.
    */
   readonly launcher?: readonly [string, ...string[]];
+  /** A shell of Berth's own: for images without one, and for variables that the launcher must not see. */
+  readonly shell?: string;
 }
 
 /** How the guest runs the agent. Paths are as seen inside the agent. Contains secrets: never log or store it. */
@@ -177,6 +179,8 @@ export interface PutProgram {
   /** null: run as the guest's own user. */
   readonly runAs: RunAsUser | null;
   readonly env: Readonly<Record<string, string>>;
+  /** Variables of the image, which all others replace. */
+  readonly imageEnv?: Readonly<Record<string, string>>;
   readonly token: string;
   readonly instructions: string | null;
   /** URL of Berth's API as seen from the host; null if the agent cannot reach it. */
@@ -271,6 +275,8 @@ export const guestEnv = {
   /** Folder of the journals; it outlives the guest. */
   journal: 'BERTH_GUEST_JOURNAL',
   generation: 'BERTH_GUEST_GENERATION',
+  /** Absolute path of a shell of Berth's own, for images without one. */
+  shell: 'BERTH_GUEST_SHELL',
   /** Inherited by every process of the agent, so that a host without cgroups can find them all. */
   mark: 'BERTH_AGENT_MARK',
 } as const;

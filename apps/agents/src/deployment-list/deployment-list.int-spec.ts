@@ -55,7 +55,7 @@ describe('the list of deployments', () => {
     const agentIds = Array.from({ length: 3 }, () => newId('agt'));
     const steps: readonly DeploymentCommand[] = [
       { type: 'BeginBuild', host: 'hst_1', at },
-      { type: 'FinishBuild', branch: 'main', commit: 'c1', at },
+      { type: 'FinishBuild', code: { branch: 'main', commit: 'c1' }, at },
       { type: 'Fail', code: 'build_failed', message: 'It broke.', at },
       { type: 'Succeed', at },
       { type: 'Supersede', at },

@@ -1,5 +1,5 @@
 import type { AgentView, DeploymentStatus } from '@berth/contracts/agents';
-import type { DeploymentEvent, FailureCode } from '../deployment/deployment.js';
+import { builtCode, type DeploymentEvent, type FailureCode, type Origin } from '../deployment/deployment.js';
 
 /** One row of the list of deployments, columns as in the table. Times are ISO 8601. */
 export interface DeploymentRow {
@@ -22,8 +22,9 @@ export const evolveRow = (row: DeploymentRow | null, event: DeploymentEvent): De
     case 'DeploymentBuildStarted':
       return { ...row, status: 'building' };
     case 'DeploymentBuilt': {
-      const { branch, commit } = event.data;
-      return { ...row, status: 'building', commit, source: { ...row.source, branch, commit } };
+      const code = builtCode(event.data);
+      const commit = 'commit' in code ? code.commit : null;
+      return { ...row, status: 'building', commit, source: { ...row.source, ...code } };
     }
     case 'DeploymentSucceeded':
       return { ...row, status: 'succeeded', finished_at: event.data.at };
@@ -32,6 +33,12 @@ export const evolveRow = (row: DeploymentRow | null, event: DeploymentEvent): De
       return { ...row, status: 'failed', error: { code, message }, finished_at: at };
     }
   }
+};
+
+const requestedSource = (origin: Origin): DeploymentRow['source'] => {
+  if (origin.kind === 'image') return { kind: 'image', image: origin.image };
+  const { repoUrl, branch } = origin;
+  return { kind: 'git', repoUrl, ...(branch === null ? {} : { branch }) };
 };
 
 const newRow = ({
@@ -44,11 +51,7 @@ const newRow = ({
   id: deploymentId,
   agent_id: agentId,
   account_id: accountId,
-  source: {
-    kind: 'git',
-    repoUrl: origin.repoUrl,
-    ...(origin.branch === null ? {} : { branch: origin.branch }),
-  },
+  source: requestedSource(origin),
   status: 'queued',
   error: null,
   commit: null,

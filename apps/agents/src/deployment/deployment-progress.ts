@@ -1,4 +1,4 @@
-import { runtimeRequests, type BuildState } from '@berth/contracts/runtime';
+import { runtimeRequests, type BuildOrigin, type BuildState } from '@berth/contracts/runtime';
 import { isDomainError } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { ServiceContext } from '@berth/service';
@@ -10,6 +10,7 @@ import { deploymentsInUse } from '../agent/agent-versions.js';
 import { EnvVault } from '../env/env-vault.js';
 import { UnfinishedDeployments, type Unfinished } from './unfinished-deployments.js';
 import { VersionRollout } from './version-rollout.js';
+import { builtCode, type Origin } from './deployment.js';
 import type { DeploymentCommand } from './deployment.decider.js';
 
 /** A host that has not been reached for so long after a build began on it counts as gone with the build. */
@@ -83,16 +84,13 @@ export class DeploymentProgress {
 
   private async stateOfBuild(deployment: Building, agent: LiveAgent): Promise<BuildState> {
     const { agentId, deploymentId, origin, stage } = deployment;
-    const token = origin.tokenEnv === null ? null : await this.vault.openSecret(agentId, origin.tokenEnv);
-    if (token === null && origin.tokenEnv !== null)
+    const opened = await this.open(agentId, origin);
+    if (opened === null)
       return { state: 'failed', code: 'clone_failed', message: 'The variable that tokenEnv names is gone.' };
     const request = {
       agentId,
       deploymentId,
-      repoUrl: origin.repoUrl,
-      addresses: origin.addresses,
-      branch: origin.branch,
-      token,
+      origin: opened,
       resources: agent.profile.resources,
       keep: deploymentsInUse(agent),
       seen: stage === 'queued' ? 'waiting' : 'building',
@@ -104,6 +102,15 @@ export class DeploymentProgress {
       if (!isDomainError(error, 'unavailable') || Date.now() - since < GIVEN_UP_AFTER_MS) throw error;
       return { state: 'failed', code: 'interrupted', message: 'The host of the agent is gone.' };
     }
+  }
+
+  /** The origin with its secret; null if the secret is gone. */
+  private async open(agentId: string, origin: Origin): Promise<BuildOrigin | null> {
+    if (origin.kind === 'image') return origin;
+    const { tokenEnv, ...git } = origin;
+    if (tokenEnv === null) return { ...git, token: null };
+    const token = await this.vault.openSecret(agentId, tokenEnv);
+    return token === null ? null : { ...git, token };
   }
 
   private async decide(deployment: Unfinished, command: DeploymentCommand) {
@@ -123,7 +130,7 @@ const commandFor = (state: BuildState, host: string): DeploymentCommand | null =
     case 'building':
       return { type: 'BeginBuild', host, at: now() };
     case 'built':
-      return { type: 'FinishBuild', branch: state.branch, commit: state.commit, at: now() };
+      return { type: 'FinishBuild', code: builtCode(state), at: now() };
     case 'failed':
       return { type: 'Fail', code: state.code, message: state.message, at: now() };
   }

@@ -28,7 +28,7 @@ const failed: DeploymentEvent = {
 
 const request: DeploymentCommand = { type: 'Request', ...asked, at };
 const begin: DeploymentCommand = { type: 'BeginBuild', host: 'hst_1', at };
-const finish: DeploymentCommand = { type: 'FinishBuild', branch: 'main', commit: 'c1', at };
+const finish: DeploymentCommand = { type: 'FinishBuild', code: { branch: 'main', commit: 'c1' }, at };
 const succeed: DeploymentCommand = { type: 'Succeed', at };
 const fail: DeploymentCommand = { type: 'Fail', code: 'build_failed', message: 'It broke.', at };
 const supersede: DeploymentCommand = { type: 'Supersede', at };
@@ -53,6 +53,16 @@ describe('a deployment', () => {
     expect(given([requested, begun], finish)).toEqual([built]);
     expect(given([requested, begun], succeed)).toEqual([]);
     expect(given([requested, begun, built], succeed)).toEqual([succeeded]);
+  });
+
+  it('of an image is built once the image has a digest', () => {
+    const image = 'ghcr.io/acme/bot@sha256:0a';
+    const found: DeploymentEvent = { type: 'DeploymentBuilt', data: { ...named, image } };
+    expect(given([requested, begun], { type: 'FinishBuild', code: { image }, at })).toEqual([found]);
+    expect(fold(deploymentDecider, [requested, begun, found])).toMatchObject({
+      stage: 'built',
+      code: { image },
+    });
   });
 
   it('is recorded as built even if the start of its build was never reported', () =>

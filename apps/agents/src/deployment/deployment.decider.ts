@@ -1,3 +1,4 @@
+import type { BuiltCode } from '@berth/contracts/runtime';
 import type { Decider } from '@berth/kernel';
 import {
   evolve,
@@ -11,7 +12,7 @@ import {
 export type DeploymentCommand =
   | (RequestedDeployment & { readonly type: 'Request'; readonly at: string })
   | { readonly type: 'BeginBuild'; readonly host: string; readonly at: string }
-  | { readonly type: 'FinishBuild'; readonly branch: string; readonly commit: string; readonly at: string }
+  | { readonly type: 'FinishBuild'; readonly code: BuiltCode; readonly at: string }
   | { readonly type: 'Succeed'; readonly at: string }
   | {
       readonly type: 'Fail';
@@ -34,12 +35,10 @@ const decide = (command: DeploymentCommand, deployment: Deployment): readonly De
       return stage === 'queued'
         ? [{ type: 'DeploymentBuildStarted', data: { ...named, host: command.host } }]
         : [];
-    case 'FinishBuild': {
-      const { branch, commit } = command;
+    case 'FinishBuild':
       return stage === 'queued' || stage === 'building'
-        ? [{ type: 'DeploymentBuilt', data: { ...named, branch, commit } }]
+        ? [{ type: 'DeploymentBuilt', data: { ...named, ...command.code } }]
         : [];
-    }
     case 'Succeed':
       return stage === 'built' ? [{ type: 'DeploymentSucceeded', data: named }] : [];
     case 'Fail': {

@@ -1,4 +1,5 @@
 import type { DeploymentFailure } from '@berth/contracts/agents';
+import type { BuiltCode } from '@berth/contracts/runtime';
 
 /** Where the code of a deployment comes from. `addresses` are those that the URL's host had when it was accepted. */
 export type GitOrigin = {
@@ -10,6 +11,16 @@ export type GitOrigin = {
   /** The variable of the agent that holds the password of the clone. */
   readonly tokenEnv: string | null;
 };
+
+/** An image, by its complete reference. */
+export type ImageOrigin = {
+  readonly kind: 'image';
+  readonly image: string;
+  /** The operator allows its registry without TLS. */
+  readonly insecure: boolean;
+};
+
+export type Origin = GitOrigin | ImageOrigin;
 
 /** `agent_deleted` reaches no caller. */
 export type FailureCode = DeploymentFailure | 'agent_deleted';
@@ -24,13 +35,10 @@ interface Named {
 export type DeploymentEvent =
   | {
       readonly type: 'DeploymentRequested';
-      readonly data: Named & { readonly accountId: string; readonly origin: GitOrigin };
+      readonly data: Named & { readonly accountId: string; readonly origin: Origin };
     }
   | { readonly type: 'DeploymentBuildStarted'; readonly data: Named & { readonly host: string } }
-  | {
-      readonly type: 'DeploymentBuilt';
-      readonly data: Named & { readonly branch: string; readonly commit: string };
-    }
+  | { readonly type: 'DeploymentBuilt'; readonly data: Named & BuiltCode }
   | { readonly type: 'DeploymentSucceeded'; readonly data: Named }
   | {
       readonly type: 'DeploymentFailed';
@@ -42,7 +50,7 @@ export interface RequestedDeployment {
   readonly deploymentId: string;
   readonly agentId: string;
   readonly accountId: string;
-  readonly origin: GitOrigin;
+  readonly origin: Origin;
 }
 
 export type Deployment =
@@ -50,7 +58,7 @@ export type Deployment =
   | (RequestedDeployment & { readonly stage: 'queued' })
   | (RequestedDeployment & { readonly stage: 'building'; readonly since: string })
   /** Built; it ends once the agent has adopted the version. */
-  | (RequestedDeployment & { readonly stage: 'built'; readonly branch: string; readonly commit: string })
+  | (RequestedDeployment & { readonly stage: 'built'; readonly code: BuiltCode })
   | (RequestedDeployment & { readonly stage: 'succeeded' | 'failed' });
 
 const requested = ({
@@ -59,6 +67,10 @@ const requested = ({
   accountId,
   origin,
 }: RequestedDeployment): RequestedDeployment => ({ deploymentId, agentId, accountId, origin });
+
+/** What a build has found or made, without the other members. */
+export const builtCode = (built: BuiltCode): BuiltCode =>
+  'image' in built ? { image: built.image } : { branch: built.branch, commit: built.commit };
 
 /** Applies one event. Pure. */
 export const evolve = (deployment: Deployment, event: DeploymentEvent): Deployment => {
@@ -69,7 +81,7 @@ export const evolve = (deployment: Deployment, event: DeploymentEvent): Deployme
     case 'DeploymentBuildStarted':
       return { ...known, stage: 'building', since: event.data.at };
     case 'DeploymentBuilt':
-      return { ...known, stage: 'built', branch: event.data.branch, commit: event.data.commit };
+      return { ...known, stage: 'built', code: builtCode(event.data) };
     case 'DeploymentSucceeded':
       return { ...known, stage: 'succeeded' };
     case 'DeploymentFailed':

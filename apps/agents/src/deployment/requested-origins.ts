@@ -8,7 +8,9 @@ import type { LiveAgent } from '../agent/agent.js';
 import { cannotStart } from '../agent/agent-lifecycle.js';
 import { EnvVault } from '../env/env-vault.js';
 import { HostPresence } from '../host/host-presence.js';
-import type { GitOrigin } from './deployment.js';
+import type { ImageOrigin, Origin } from './deployment.js';
+import { checkImage } from './image-check.js';
+import { invalid } from './invalid-member.js';
 import { resolveRepository } from './repository-address.js';
 import { checkRepositoryUrl } from './repository-url.js';
 
@@ -23,12 +25,12 @@ export class RequestedOrigins {
   ) {}
 
   /**
-   * Errors: invalid `invalid_request`, `repo_url_refused`; unsupported `images_unsupported`; unavailable
+   * Errors: invalid `invalid_request`, `repo_url_refused`, `image_refused`; unsupported `images_unsupported`; unavailable
    * `service_unavailable` while the agent's host can start nothing.
    */
-  async of(request: Deploy, agent: LiveAgent): Promise<GitOrigin> {
+  async of(request: Deploy, agent: LiveAgent): Promise<Origin> {
     const { source, repoUrl, branch, tokenEnv } = request;
-    if (source === 'image') throw await this.imageRefusal(request, agent);
+    if (source === 'image') return this.image(request, agent);
     if (repoUrl === null) throw invalid('repoUrl', 'is required for this source');
     const repository = checkRepositoryUrl(repoUrl, source, this.operator.current.deploy.gitHosts);
     if (tokenEnv !== null && (await this.vault.openSecret(agent.agentId, tokenEnv)) === null)
@@ -38,16 +40,19 @@ export class RequestedOrigins {
     return { kind: 'git', repoUrl: repository.url, addresses, branch, tokenEnv };
   }
 
-  private async imageRefusal({ image }: Deploy, { host }: LiveAgent): Promise<DomainError> {
-    if (image === null) return invalid('image', 'is required for this source');
-    const { driver } = await this.requester.request(runtimeRequests.describe, {}, { host: host ?? '' });
-    return new DomainError(
-      'unsupported',
-      'images_unsupported',
-      `The host of the agent runs no container images (its driver is ${driver}).`,
+  private async image({ image }: Deploy, { host }: LiveAgent): Promise<ImageOrigin> {
+    if (image === null) throw invalid('image', 'is required for this source');
+    const { driver, images } = await this.requester.request(
+      runtimeRequests.describe,
+      {},
+      { host: host ?? '' },
     );
+    if (images !== true) {
+      const message = `The host of the agent runs no container images (its driver is ${driver}).`;
+      throw new DomainError('unsupported', 'images_unsupported', message);
+    }
+    const origin = checkImage(image, this.operator.current.deploy.registries);
+    if (host !== null && !(await this.presence.canStart(host))) throw cannotStart();
+    return origin;
   }
 }
-
-const invalid = (path: string, message: string): DomainError =>
-  new DomainError('invalid', 'invalid_request', `${path} ${message}.`, { fields: [{ path, message }] });

@@ -3,6 +3,7 @@ import { AgentCommandHandler, systemOrigin } from '../agent/agent.command-handle
 import { AgentLifecycle } from '../agent/agent-lifecycle.js';
 import type { Agent } from '../agent/agent.js';
 import type { AgentSource } from '../agent/agent-source.js';
+import type { BuiltVersion } from '../agent/agent.commands.js';
 import type { DeploymentCommand } from './deployment.decider.js';
 import type { Unfinished } from './unfinished-deployments.js';
 
@@ -18,14 +19,19 @@ export class VersionRollout {
 
   /** Returns how the deployment ends; null while the version is starting. */
   async settle(deployment: Built): Promise<DeploymentCommand | null> {
-    const { agentId, deploymentId, accountId, origin, branch, commit } = deployment;
-    const built = { kind: 'git', deploymentId, repoUrl: origin.repoUrl, branch, commit } as const;
-    const command = { type: 'PrepareVersion', built, at: now() } as const;
+    const { agentId, deploymentId, accountId } = deployment;
+    const command = { type: 'PrepareVersion', built: versionOf(deployment), at: now() } as const;
     await this.agents.handle(agentId, command, systemOrigin(accountId, `${deploymentId}/version`));
     await this.lifecycle.drive(agentId);
     return outcomeFor(deploymentId, await this.agents.load(agentId));
   }
 }
+
+const versionOf = ({ deploymentId, origin, code }: Built): BuiltVersion => {
+  if ('image' in code) return { kind: 'image', deploymentId, image: code.image };
+  if (origin.kind !== 'git') throw new Error('An image was built like a repository.');
+  return { kind: 'git', deploymentId, repoUrl: origin.repoUrl, ...code };
+};
 
 const outcomeFor = (deploymentId: string, agent: Agent): DeploymentCommand | null => {
   if (agent.status !== 'live') return null;

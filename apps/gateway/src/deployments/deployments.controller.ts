@@ -24,11 +24,11 @@ export class DeploymentsController {
   @Route({
     accepts: { key: 'deploy' },
     body: { kind: 'json', shape: deployBody },
-    summary: 'Deploy a repository to an agent',
+    summary: 'Deploy a repository or an image to an agent',
     description:
       'Fetches and builds in the background, and then starts the version: a running agent is restarted with it, a failed one is started with it, and any other uses it from its next start. If the version does not run within 60 s, the previous one is started instead. Follow `GET …/deployments/{deployment_id}`, and the logs with the source `build`.',
     responses: [{ status: 202, description: 'Accepted.', schema: 'AcceptedDeployment' }],
-    errors: ['agent_not_found', 'repo_url_refused', 'images_unsupported'],
+    errors: ['agent_not_found', 'repo_url_refused', 'image_refused', 'images_unsupported'],
   })
   @Post('deploy')
   deploy(@Req() request: ApiRequest, @Body() body: DeployBody): Promise<AcceptedDeployment> {

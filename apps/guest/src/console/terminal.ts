@@ -8,7 +8,7 @@ import { killBeforeGuest } from '../oom-score.js';
 
 /** Maximum width and height of a terminal, to reject errors and abuse. */
 const MAX_CELLS = 1_000;
-const SHELLS = ['/bin/bash', '/bin/sh'];
+const SHELLS = ['/bin/bash', '/bin/sh'] as const;
 const KILL_AFTER_MS = 1_000;
 /** Delay before the next write to a full terminal, which does not notify when its shell has read. */
 const FULL_FOR_MS = 10;
@@ -37,14 +37,19 @@ export class Terminal {
     hooks: { readonly onData: (bytes: Buffer) => void; readonly onEnd: (exitCode: number) => void },
   ) {
     const { runAs, volume } = program;
-    const shell = SHELLS.find(isExecutable) ?? '/bin/sh';
-    const { file, args, user } = asAgent(runAs, shell, []);
+    const shell = [...SHELLS, runAs?.shell ?? '/bin/sh'].find(isExecutable) ?? '/bin/sh';
+    const {
+      file,
+      args,
+      user,
+      env: passed,
+    } = asAgent(runAs, { file: shell, args: [], env: { ...env, SHELL: shell } });
     this.#pty = loadPty().spawn(file, [...args], {
       name: 'xterm-256color',
       cols: size.cols,
       rows: size.rows,
       cwd: volume,
-      env: { ...env, SHELL: shell },
+      env: passed,
       encoding: null,
       ...(user.uid === undefined ? {} : { uid: user.uid, gid: user.gid }),
     });

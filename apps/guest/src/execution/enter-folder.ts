@@ -28,10 +28,11 @@ export const folderToEnter = async (
 const canEnter = (folder: string, shell: Shell, runAs: PutProgram['runAs']): Promise<boolean> => {
   const { promise, resolve: settle, reject } = Promise.withResolvers<boolean>();
   const script = ['-c', '--', 'cd -- "$1"', shell.argv0, folder];
-  const { file, args, user } = asAgent(runAs, shell.path, script, shell.argv0);
+  const command = { file: shell.path, args: script, env: {}, argv0: shell.argv0 };
+  const { file, args, user, env } = asAgent(runAs, command);
   const probe = spawn(file, args, {
     cwd: '/',
-    env: {},
+    env,
     stdio: 'ignore',
     timeout: WITHIN_MS,
     killSignal: 'SIGKILL',

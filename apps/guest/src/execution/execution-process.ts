@@ -117,11 +117,16 @@ const start = (
   pipes: OutputPipes,
 ): CapturedChild => {
   try {
-    const { file, args, user } = asAgent(runAs, shell.path, shellArguments(shell, task), shell.argv0);
+    const { file, args, user, env } = asAgent(runAs, {
+      file: shell.path,
+      args: shellArguments(shell, task),
+      env: { ...task.env, ...executionMark(task.executionId) },
+      argv0: shell.argv0,
+    });
     const captured = startCaptured(pipes, task.merged, (stdio) =>
       spawn(file, args, {
         cwd: volume,
-        env: { ...task.env, ...executionMark(task.executionId) },
+        env,
         detached: true,
         stdio,
         ...user,

@@ -11,6 +11,7 @@ export const programEnv = (
 ): Record<string, string> => {
   const api = `http://127.0.0.1:${ports.api}`;
   return {
+    ...imageEnv(program.imageEnv ?? {}),
     PATH: program.path,
     HOME: program.volume,
     TMPDIR: program.tmp,
@@ -26,6 +27,12 @@ export const programEnv = (
     BERTH_INSTRUCTIONS: program.instructions ?? '',
   };
 };
+
+/** Only Berth sets these. */
+const imageEnv = (variables: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(variables).filter(([name]) => name !== 'PORT' && !name.startsWith('BERTH_')),
+  );
 
 /** Our URL with the user's key, or the reverse, would fail: a user who sets either replaces both. */
 const llmEnv = (program: PutProgram, api: string): Record<string, string> => {

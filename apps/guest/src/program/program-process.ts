@@ -26,9 +26,9 @@ export class ProgramProcess {
     pipes: OutputPipes,
   ) {
     const [command, ...rest] = program.command;
-    const { file, args, user } = asAgent(program.runAs, command, rest);
+    const { file, args, user, env: passed } = asAgent(program.runAs, { file: command, args: rest, env });
     const { child, stdout, stderr } = startCaptured(pipes, false, (stdio) =>
-      spawn(file, args, { cwd: program.cwd, env, detached: true, stdio, ...user }),
+      spawn(file, args, { cwd: program.cwd, env: passed, detached: true, stdio, ...user }),
     );
     this.#child = child;
     this.ended = this.#watch(Promise.all([collect(stdout, 'stdout', log), collect(stderr, 'stderr', log)]));

@@ -103,7 +103,7 @@ const whenAborted = async (signal: AbortSignal): Promise<never> => {
 
 const toProgram = (
   request: StartAgent,
-  { inside, runAs, command }: Box,
+  { inside, runAs, command, imageEnv }: Box,
   settings: {
     readonly restart: RestartPolicy;
     readonly gatewayUrl: string | null;
@@ -118,6 +118,7 @@ const toProgram = (
   tmp: inside.tmp,
   path: inside.path,
   runAs,
+  ...(imageEnv === undefined ? {} : { imageEnv }),
   env: request.env,
   token: request.token,
   instructions: request.instructions,

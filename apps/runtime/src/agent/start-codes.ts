@@ -22,9 +22,8 @@ export class StartCodes {
       case 'template':
         return this.#ofTemplate(source.name, source.version);
       case 'git':
-        return this.#ofBuild({ agentId, deploymentId: source.deploymentId }, source.version);
       case 'image':
-        throw agentStartFailed('This host cannot run agents from image sources.');
+        return this.#ofBuild({ agentId, deploymentId: source.deploymentId }, source.version);
     }
   }
 
@@ -37,7 +36,8 @@ export class StartCodes {
     readonly deploymentId: string | null;
   }): Promise<StartCode['env']> {
     if (deploymentId === null) return {};
-    return (await this.versions.find({ agentId, deploymentId }))?.env ?? {};
+    const version = await this.versions.find({ agentId, deploymentId });
+    return version !== undefined && 'env' in version ? version.env : {};
   }
 
   #ofTemplate(name: string, version: number): StartCode {
@@ -64,6 +64,7 @@ export class StartCodes {
   ): Promise<StartCode> {
     const built = await this.versions.find(ref);
     if (built === undefined) throw agentStartFailed('This host does not have the code of this version.');
+    if ('image' in built) return codeOfImage(ref.deploymentId, version, built.image);
     const folder = this.versions.codeFolder(ref);
     return {
       source: { kind: 'build', version, deploymentId: ref.deploymentId, folder },
@@ -74,3 +75,12 @@ export class StartCodes {
     };
   }
 }
+
+/** The image says how it starts, and may be root if the driver lets it. */
+const codeOfImage = (deploymentId: string, version: number, reference: string): StartCode => ({
+  source: { kind: 'image', version, deploymentId, reference },
+  command: null,
+  generation: 'current',
+  env: {},
+  container: { ...NO_OPTIONS, writableRoot: true },
+});

@@ -53,10 +53,13 @@ class TestHost {
 const aBuild = (members: Partial<BuildVersion> = {}): BuildVersion => ({
   agentId: newId('agt'),
   deploymentId: newId('dep'),
-  repoUrl: 'https://github.com/acme/bot',
-  addresses: ['140.82.121.4'],
-  branch: null,
-  token: null,
+  origin: {
+    kind: 'git',
+    repoUrl: 'https://github.com/acme/bot',
+    addresses: ['140.82.121.4'],
+    branch: null,
+    token: null,
+  },
   resources: { memMb: 256, vcpus: 1, diskGb: 1 },
   keep: [],
   seen: 'waiting',

@@ -26,6 +26,9 @@ const INTERRUPTED: StoredBuild = {
   message: 'Berth ended while it was building. Deploy again.',
 };
 
+/** A pull mostly waits for its registry, which must not hold up builds. */
+const takesSlot = ({ request }: RunningBuild): boolean => request.origin.kind !== 'image';
+
 /** The builds of this host: one of each agent, and a few in all, at a time. */
 @Injectable()
 export class Builds implements BeforeApplicationShutdown {
@@ -118,9 +121,10 @@ export class Builds implements BeforeApplicationShutdown {
     const all = [...this.#running.values()];
     for (const one of all) {
       const building = all.filter(({ state }) => state === 'building');
-      if (building.length >= this.operator.current.runtime.builds) return;
       if (one.state === 'building' || one.cancelled.signal.aborted) continue;
       if (building.some(({ request }) => request.agentId === one.request.agentId)) continue;
+      const slotsTaken = building.filter(takesSlot).length;
+      if (takesSlot(one) && slotsTaken >= this.operator.current.runtime.builds) continue;
       one.state = 'building';
       one.begun.resolve();
     }
@@ -136,7 +140,7 @@ export class Builds implements BeforeApplicationShutdown {
     if (stored === undefined) return { state: 'waiting' };
     if (stored.state === 'building') return { state: 'building' };
     if (stored.state === 'failed') return stored;
-    const { state, branch, commit } = stored;
-    return { state, branch, commit };
+    const { version: _, ...built } = stored;
+    return built;
   }
 }

@@ -1,4 +1,4 @@
-import type { BuildVersion } from '@berth/contracts/runtime';
+import type { BuildOrigin, BuildVersion } from '@berth/contracts/runtime';
 import { Logger } from '@berth/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import { RuntimeConfig } from '../config.js';
@@ -10,7 +10,7 @@ import { limitsOf } from '../agent/box-spec-of.js';
 import { SystemLog } from '../logs/system-log.js';
 import { BuildFailure } from './build-failure.js';
 import { BuildLog } from './build-log.js';
-import { clone, type Cloned } from './git/clone.js';
+import { clone } from './git/clone.js';
 import { planStart, type StartPlan } from './starts-with.plan.js';
 import { readTopFiles } from './top-files.js';
 import { VersionStore, type StoredBuild } from './version-store.js';
@@ -36,9 +36,10 @@ export class VersionBuild {
     const signal = AbortSignal.any([cancelled, late]);
     const buildLog = new BuildLog(agentId, this.systemLog);
     try {
-      const built = await this.#build(request, buildLog, signal);
-      buildLog.add('info', `Built commit ${built.commit} of ${built.branch}.`);
-      return built;
+      const { origin } = request;
+      return origin.kind === 'image'
+        ? await this.#pull(origin, buildLog, signal)
+        : await this.#build(request, origin, buildLog, signal);
     } catch (error) {
       const failure = this.#failureOf(error, late, cancelled);
       if (!(error instanceof BuildFailure) && !signal.aborted)
@@ -53,14 +54,30 @@ export class VersionBuild {
     }
   }
 
-  async #build(request: BuildVersion, log: BuildLog, signal: AbortSignal): Promise<StoredBuild & Cloned> {
+  async #pull(
+    { image, insecure }: BuildOriginOf<'image'>,
+    log: BuildLog,
+    signal: AbortSignal,
+  ): Promise<StoredBuild> {
+    log.add('info', `Pulling ${image}.`);
+    const pinned = await this.driver.pinImage(image, insecure, signal);
+    log.add('info', `Pulled ${pinned}.`);
+    return { state: 'built', image: pinned, version: { image: pinned } };
+  }
+
+  async #build(
+    request: BuildVersion,
+    { repoUrl: url, addresses, token, branch }: BuildOriginOf<'git'>,
+    log: BuildLog,
+    signal: AbortSignal,
+  ): Promise<StoredBuild> {
     const folder = this.versions.codeFolder(request);
-    log.add('info', `Fetching ${request.repoUrl}.`);
+    log.add('info', `Fetching ${url}.`);
     const { caFile, path } = this.settings.builds;
     const cloned = await clone(
       {
-        remote: { url: request.repoUrl, addresses: request.addresses, token: request.token },
-        branch: request.branch,
+        remote: { url, addresses, token },
+        branch,
         folder,
         scratch: this.versions.scratch(request),
         caFile,
@@ -73,6 +90,7 @@ export class VersionBuild {
     if ('refusal' in plan) throw new BuildFailure('cannot_start_repository', plan.refusal);
     await this.#runSteps(request, folder, plan, log, signal);
     const { start, env } = plan;
+    log.add('info', `Built commit ${cloned.commit} of ${cloned.branch}.`);
     return { state: 'built', ...cloned, version: { start, env } };
   }
 
@@ -108,10 +126,17 @@ export class VersionBuild {
     const { timeoutSeconds } = this.settings.builds;
     if (late.aborted)
       return new BuildFailure('build_timeout', `The build took longer than ${timeoutSeconds} s.`);
-    const isSpecific = error instanceof DriverError && error.code === 'spec_unsupported';
-    return new BuildFailure('build_failed', isSpecific ? error.message : 'The host could not run the build.');
+    const code = error instanceof DriverError ? error.code : undefined;
+    if (error instanceof DriverError && code === 'image_unavailable')
+      return new BuildFailure(code, error.message, { cause: error });
+    const message = error instanceof DriverError && code === 'spec_unsupported' ? error.message : NOT_RUN;
+    return new BuildFailure('build_failed', message);
   }
 }
+
+const NOT_RUN = 'The host could not run the build.';
+
+type BuildOriginOf<Kind extends BuildOrigin['kind']> = Extract<BuildOrigin, { readonly kind: Kind }>;
 
 /** null: the step succeeded. */
 const problemOf = (end: TaskEnd): string | null => {

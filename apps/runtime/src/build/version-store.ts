@@ -9,12 +9,17 @@ import { readStored, writeDurably } from '../durable-file.js';
 import { removeTree } from '../remove-tree.js';
 
 /** What a start needs to know of a version. */
-export interface BuiltVersion {
-  /** For `sh`, in the folder of the code. */
-  readonly start: string;
-  /** Variables that the owner's replace. */
-  readonly env: Readonly<Record<string, string>>;
-}
+export type BuiltVersion =
+  | {
+      /** For `sh`, in the folder of the code. */
+      readonly start: string;
+      /** Variables that the owner's replace. */
+      readonly env: Readonly<Record<string, string>>;
+    }
+  | {
+      /** Reference of an image, with its digest; the image says how it starts. */
+      readonly image: string;
+    };
 
 /** A build on disk. One that is `building` and that no process carries out was interrupted. */
 export type StoredBuild =

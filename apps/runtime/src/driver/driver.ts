@@ -28,6 +28,8 @@ export interface Box {
   readonly inside: InsidePaths;
   /** The agent's program: the spec's, or the image's own; null if there is none. */
   readonly command: readonly [string, ...string[]] | null;
+  /** Variables of the image, which all others replace. */
+  readonly imageEnv?: Readonly<Record<string, string>>;
   /** null: the same user as the guest. */
   readonly runAs: RunAs | null;
   /** State that a later host process passes to `find`. Contains no secret. */
@@ -89,6 +91,11 @@ export abstract class Driver {
    * the driver continues. Errors: `spec_unsupported`, `image_unavailable`, `host_unavailable`.
    */
   abstract prepare(source: BoxSource): Promise<void>;
+  /**
+   * Finds out which image a reference means now, and makes it available on this host. Returns the reference with the
+   * digest. Errors: `spec_unsupported`, `image_unavailable`, `host_unavailable`; the reason of `signal`.
+   */
+  abstract pinImage(reference: string, insecure: boolean, signal: AbortSignal): Promise<string>;
   /**
    * Creates what is missing and starts the guest, without the agent's program. Replaces the agent's box if it has one.
    * Errors: `spec_unsupported` (nothing was done), `host_exhausted`, `host_unavailable`, `guest_not_started`.

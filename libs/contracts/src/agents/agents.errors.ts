@@ -21,6 +21,7 @@ export const agentsErrors = defineErrors({
     kind: 'conflict',
     when: 'the host responds or was seen recently, so it cannot be removed',
   },
+  image_refused: { kind: 'invalid', when: 'the operator does not allow images of this registry' },
   images_unsupported: { kind: 'unsupported', when: 'the host of the agent runs no container images' },
   no_capacity: {
     kind: 'unavailable',

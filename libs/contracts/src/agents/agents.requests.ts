@@ -200,8 +200,8 @@ export const agentsRequests = {
   /** Errors: conflict `env_too_large`. */
   reloadEnv: defineRequest<AgentRef, AgentView>('cmd.agents.reload-env.v1', 65_000),
   /**
-   * Accepts a deployment. Errors: invalid `invalid_request` (context `fields`), `repo_url_refused`; unsupported
-   * `images_unsupported`.
+   * Accepts a deployment. Errors: invalid `invalid_request` (context `fields`), `repo_url_refused`, `image_refused`;
+   * unsupported `images_unsupported`.
    */
   deploy: defineRequest<Deploy, AcceptedDeployment>('cmd.agents.deploy.v1', 20_000, { whenLost: 'repeat' }),
   listDeployments: defineRequest<ListDeployments, Page<DeploymentView>>('qry.agents.list-deployments.v1'),

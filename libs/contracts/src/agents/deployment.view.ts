@@ -9,6 +9,7 @@ export const DEPLOYMENT_FAILURES = {
   branch_not_found: 'the repository has no such branch, or no default branch',
   repo_too_large: 'the checked-out tree is larger than 1 GiB',
   cannot_start_repository: 'nothing in the repository says how to start it',
+  image_unavailable: 'the image could not be pulled',
   build_failed: 'a command of the build failed',
   build_timeout: 'the build took more than 900 s',
   version_did_not_start: 'the version was not `running` within 60 s; the one before it runs again',

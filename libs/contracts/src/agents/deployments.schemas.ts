@@ -30,7 +30,9 @@ export const deployBody = Type.Object(
       }),
     ),
     image: Type.Optional(
-      orNull(text({ max: 512 }), { description: 'Of `image`: the reference of a container image.' }),
+      orNull(text({ max: 4_000 }), {
+        description: 'Of `image`: the reference of a container image, with or without tag and digest.',
+      }),
     ),
   },
   { $id: 'DeployBody' },

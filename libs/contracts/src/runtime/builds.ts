@@ -4,9 +4,34 @@ export type BuildFailureCode =
   | 'branch_not_found'
   | 'repo_too_large'
   | 'cannot_start_repository'
+  | 'image_unavailable'
   | 'build_failed'
   | 'build_timeout'
   | 'interrupted';
+
+/** Where the code of a version comes from. */
+export type BuildOrigin =
+  | {
+      readonly kind: 'git';
+      /** An http or https URL without user and password. */
+      readonly repoUrl: string;
+      /** Addresses of the URL's host: the clone connects to these and no others. */
+      readonly addresses: readonly string[];
+      /** null: the one that HEAD of the repository names. */
+      readonly branch: string | null;
+      /** Password of the clone. */
+      readonly token: string | null;
+    }
+  | {
+      readonly kind: 'image';
+      /** Reference of a container image. */
+      readonly image: string;
+      /** Whether its registry may be reached without TLS. */
+      readonly insecure: boolean;
+    };
+
+/** What a build has found or made: a commit, or the reference of an image with its digest. */
+export type BuiltCode = { readonly branch: string; readonly commit: string } | { readonly image: string };
 
 /**
  * The build of a deployment. The host builds each deployment once; a repeated request joins the build. Contains a
@@ -15,14 +40,7 @@ export type BuildFailureCode =
 export interface BuildVersion {
   readonly agentId: string;
   readonly deploymentId: string;
-  /** An http or https URL without user and password. */
-  readonly repoUrl: string;
-  /** Addresses of the URL's host: the clone connects to these and no others. */
-  readonly addresses: readonly string[];
-  /** null: the one that HEAD of the repository names. */
-  readonly branch: string | null;
-  /** Password of the clone. */
-  readonly token: string | null;
+  readonly origin: BuildOrigin;
   readonly resources: { readonly memMb: number; readonly vcpus: number; readonly diskGb: number };
   /** Deployments of the agent whose code is still needed; the host deletes the others. */
   readonly keep: readonly string[];
@@ -33,7 +51,7 @@ export interface BuildVersion {
 export type BuildState =
   /** `waiting`: for other builds of the host. */
   | { readonly state: 'waiting' | 'building' }
-  | { readonly state: 'built'; readonly branch: string; readonly commit: string }
+  | ({ readonly state: 'built' } & BuiltCode)
   | { readonly state: 'failed'; readonly code: BuildFailureCode; readonly message: string };
 
 export interface BuildRef {

@@ -25,7 +25,14 @@ export {
   type LogsQuery,
 } from './logs.schemas.js';
 export type { AgentEpoch } from './agent-epoch.js';
-export type { BuildFailureCode, BuildRef, BuildState, BuildVersion } from './builds.js';
+export type {
+  BuildFailureCode,
+  BuildOrigin,
+  BuildRef,
+  BuildState,
+  BuildVersion,
+  BuiltCode,
+} from './builds.js';
 export type { StartSource } from './start-source.js';
 export type {
   ExecuteCommand,

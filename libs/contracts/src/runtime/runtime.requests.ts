@@ -21,6 +21,8 @@ export interface HostView {
   readonly host: string;
   /** `process` or `nerdctl`. */
   readonly driver: string;
+  /** Whether it runs container images; hosts of earlier versions leave it out. */
+  readonly images?: boolean;
   readonly freeMemMb: number;
   readonly agents: number;
   /** Identity of the event log that the host's agents are in; null before its first announcement. */

@@ -42,6 +42,8 @@ const PACKAGES: Readonly<Record<string, string>> = {
   nsenter: 'util-linux',
   'mkfs.ext4': 'e2fsprogs',
   setpriv: 'util-linux',
+  bash: 'bash',
+  mkfifo: 'coreutils',
 };
 const FULL_ARCHIVE = 'unpack the nerdctl-full archive into /usr/local';
 

@@ -5,7 +5,8 @@ import { agentFolders } from '../../agent/agent-folders.js';
 import { removeTree } from '../../remove-tree.js';
 import type { GuestFolders } from '../box-spec.js';
 import { DiskImage } from './disk-image.js';
-import { AGENT_USER, DISK } from './paths-inside.js';
+import type { UserIds } from './image-user.js';
+import { DISK } from './paths-inside.js';
 
 /** Unit of `Stats.blocks`. */
 const BLOCK_BYTES = 512;
@@ -33,8 +34,20 @@ export class AgentDisks {
     // A new file system's own folder is open to all, and the agent must not reach the staging folder.
     await chmod(disk, 0o700);
     await chown(staging, uid, gid);
-    await chown(volume, uid + AGENT_USER.uid, gid + AGENT_USER.gid);
     return disk;
+  }
+
+  /**
+   * Gives the agent's volume, which is mounted, to the user that the agent's processes will be, with everything that
+   * belonged to the user before.
+   */
+  async giveVolume(agentId: string, user: UserIds): Promise<void> {
+    const volume = join(this.#mountPointOf(agentId), DISK.volume);
+    const { uid: before } = await lstat(volume);
+    const [uid, gid] = [this.ids.uid + user.uid, this.ids.gid + user.gid];
+    if (before === uid) return;
+    await chown(volume, uid, gid);
+    if (before > this.ids.uid) await changeOwner(volume, before, uid, gid);
   }
 
   /** A no-op if it is not mounted. Errors: `box_stuck`. */
@@ -86,3 +99,13 @@ export class AgentDisks {
     return join(agentFolders(this.dataDir, agentId).root, 'disk');
   }
 }
+
+/** Changes the owner of everything below that belongs to `before`; follows no symbolic link. */
+const changeOwner = async (folder: string, before: number, uid: number, gid: number): Promise<void> => {
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    const info = await lstat(path);
+    if (info.uid === before) await lchown(path, uid, gid);
+    if (info.isDirectory()) await changeOwner(path, before, uid, gid);
+  }
+};

@@ -1,7 +1,7 @@
 import type { Json } from '@berth/kernel';
 import type { Box, InsidePaths, RunAs } from '../driver.js';
 import { isAlive, type ProcessIdentity } from '../process-table.js';
-import { AGENT_USER, insidePaths } from './paths-inside.js';
+import { AGENT_IDS, insidePathsOf, runAsUser, SYSTEM_PATH } from './paths-inside.js';
 
 /** Persistent state of a box. */
 export interface ContainerFacts {
@@ -10,6 +10,10 @@ export interface ContainerFacts {
   readonly container: string;
   readonly socket: string;
   readonly command: Box['command'];
+  readonly inside?: InsidePaths;
+  readonly runAs?: RunAs;
+  /** Variables of the image. */
+  readonly imageEnv?: Readonly<Record<string, string>>;
   /** Process 1 of the container. */
   readonly guest: ProcessIdentity;
 }
@@ -21,9 +25,10 @@ export class ContainerBox implements Box {
   readonly agentId: string;
   readonly container: string;
   readonly socket: string;
-  readonly inside: InsidePaths = insidePaths;
+  readonly inside: InsidePaths;
   readonly command: Box['command'];
-  readonly runAs: RunAs = AGENT_USER;
+  readonly runAs: RunAs;
+  readonly imageEnv: Readonly<Record<string, string>>;
   readonly guest: ProcessIdentity;
   readonly gone: Promise<void>;
   readonly #end = Promise.withResolvers<void>();
@@ -34,6 +39,10 @@ export class ContainerBox implements Box {
     this.container = facts.container;
     this.socket = facts.socket;
     this.command = facts.command;
+    // A box that is found again has its program already.
+    this.inside = facts.inside ?? insidePathsOf(SYSTEM_PATH, null);
+    this.runAs = facts.runAs ?? runAsUser(AGENT_IDS);
+    this.imageEnv = facts.imageEnv ?? {};
     this.guest = facts.guest;
     this.gone = this.#end.promise;
     this.#watch = setInterval(() => void this.#check(), POLL_EVERY_MS).unref();

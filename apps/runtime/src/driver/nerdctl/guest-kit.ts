@@ -11,6 +11,7 @@ import {
   rename,
   rm,
   stat,
+  symlink,
   writeFile,
 } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -18,9 +19,17 @@ import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { openUp } from '../shared-files.js';
 import { INSIDE, LOADER } from './paths-inside.js';
-import { relocateProgram } from './relocate-program.plan.js';
+import { deafLoader, relocateProgram } from './relocate-program.plan.js';
 
 const run = promisify(execFile);
+
+/** Part of the name of a kit; changes with what is in it besides the files of the host. */
+const KIT_FORMAT = '2';
+
+/** Small programs export no symbol that `relocateProgram` could replace, so the loader is called with them. */
+const MKFIFO = `#!${INSIDE.kit}/bin/bash
+exec ${INSIDE.kit}/lib/${LOADER} --library-path ${INSIDE.kit}/lib ${INSIDE.kit}/lib/mkfifo "$@"
+`;
 
 /** Folders of a package that a program does not load. */
 const NOT_LOADED = new Set(['node_modules', 'src', '.git']);
@@ -37,10 +46,17 @@ interface Package {
   readonly folder: string;
 }
 
+/** Programs of the host that the guest starts. */
+export interface KitPrograms {
+  readonly setpriv: string;
+  readonly bash: string;
+  readonly mkfifo: string;
+}
+
 interface KitParts {
   readonly node: string;
-  readonly setpriv: string;
-  /** The dynamic loader, and the libraries of Node and of the guest's own native parts. */
+  readonly programs: KitPrograms;
+  /** The dynamic loader, and the libraries of the programs and of the guest's own native parts. */
   readonly loader: string;
   readonly libraries: readonly string[];
   readonly packages: readonly Package[];
@@ -50,21 +66,25 @@ interface KitParts {
  * The kit in a folder below `parent`, made if it is not there yet: this Node with its libraries and loader, and the
  * packages of the guest. A changed guest or Node has another folder, because running containers still use the old one.
  */
-export const makeGuestKit = async (parent: string, guestMain: string, setpriv: string): Promise<GuestKit> => {
+export const makeGuestKit = async (
+  parent: string,
+  guestMain: string,
+  programs: KitPrograms,
+): Promise<GuestKit> => {
   const guestFolder = dirname(dirname(await realpath(guestMain)));
-  const parts = await findParts(guestFolder, setpriv);
+  const parts = await findParts(guestFolder, programs);
   const folder = join(parent, await fingerprint(parts));
   if (!existsSync(folder)) await make(folder, parts);
   const main = `${INSIDE.kit}/node_modules/${parts.packages[0]?.name}/${relative(guestFolder, await realpath(guestMain))}`;
   return { folder, command: [`${INSIDE.kit}/bin/node`, main] };
 };
 
-const findParts = async (guestFolder: string, setpriv: string): Promise<KitParts> => {
+const findParts = async (guestFolder: string, programs: KitPrograms): Promise<KitParts> => {
   const node = process.execPath;
   const packages = await closureOf(guestFolder);
   const natives = (await Promise.all(packages.map(({ folder }) => nativeFiles(folder)))).flat();
-  const { loader, libraries } = await librariesOf([node, setpriv, ...natives]);
-  return { node, setpriv, loader, libraries, packages };
+  const { loader, libraries } = await librariesOf([node, ...Object.values(programs), ...natives]);
+  return { node, programs, loader, libraries, packages };
 };
 
 /** The package of that folder and everything it depends on, itself first. */
@@ -122,10 +142,10 @@ const librariesOf = async (files: readonly string[]): Promise<Pick<KitParts, 'lo
   return { loader, libraries: [...libraries].toSorted() };
 };
 
-const fingerprint = async ({ node, setpriv, loader, libraries, packages }: KitParts): Promise<string> => {
-  const hash = createHash('sha256');
+const fingerprint = async ({ node, programs, loader, libraries, packages }: KitParts): Promise<string> => {
+  const hash = createHash('sha256').update(KIT_FORMAT);
   const files = (await Promise.all(packages.map(({ folder }) => loadedFiles(folder)))).flat();
-  for (const file of [node, setpriv, loader, ...libraries, ...files]) {
+  for (const file of [node, ...Object.values(programs), loader, ...libraries, ...files]) {
     const { size, mtimeMs } = await stat(file);
     hash.update(`${file}\0${size}\0${mtimeMs}\0`);
   }
@@ -134,17 +154,21 @@ const fingerprint = async ({ node, setpriv, loader, libraries, packages }: KitPa
 
 const make = async (
   folder: string,
-  { node, setpriv, loader, libraries, packages }: KitParts,
+  { node, programs, loader, libraries, packages }: KitParts,
 ): Promise<void> => {
   const making = `${folder}.${process.pid}`;
   await rm(making, { recursive: true, force: true });
   const [lib, bin] = [join(making, 'lib'), join(making, 'bin')];
   for (const path of [lib, bin]) await mkdir(path, { recursive: true, mode: 0o755 });
   const copy = (from: string, to: string): Promise<void> => copyFile(from, to, constants.COPYFILE_FICLONE);
-  await copy(loader, join(lib, LOADER));
+  await writeFile(join(lib, LOADER), deafLoader(await readFile(loader)), { mode: 0o755 });
   for (const library of libraries) await copy(library, join(lib, basename(library)));
   await copyProgram(node, join(bin, 'node'));
-  await copy(setpriv, join(bin, 'setpriv'));
+  await copyProgram(programs.bash, join(bin, 'bash'));
+  await symlink('bash', join(bin, 'sh'));
+  await copy(programs.setpriv, join(bin, 'setpriv'));
+  await copy(programs.mkfifo, join(lib, 'mkfifo'));
+  await writeFile(join(bin, 'mkfifo'), MKFIFO, { mode: 0o755 });
   for (const { name, folder: from } of packages) {
     const to = join(making, 'node_modules', name);
     await cp(from, to, {

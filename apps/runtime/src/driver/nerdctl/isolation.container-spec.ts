@@ -2,6 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DriverFixture, type StartedBox } from '../driver-contract/driver.fixture.js';
@@ -80,6 +81,17 @@ describe('an agent in a container', () => {
       ]);
     }
     expect(await started.sh('echo the guest responds')).toBe('the guest responds');
+  });
+
+  it('cannot make the program that starts its processes load code, and still has such variables', async () => {
+    const executionId = newId('exe');
+    const env = { LD_PRELOAD: '/workspace/evil.so', LD_SHOW_AUXV: '1' };
+    const command = 'echo "preloads $LD_PRELOAD"';
+    const request = { executionId, command, cwd: null, env, timeoutMs: 30_000, waitMs: 30_000 };
+    const ended = await started.client.execute(request, AbortSignal.timeout(30_000));
+    expect(ended.stdout).toMatch(/preloads \/workspace\/evil\.so/);
+    // The loader of setpriv would show its own values, which begin with the user of the guest.
+    expect(ended.stdout).not.toMatch(/AT_UID:\s+0/);
   });
 
   it('cannot enter the folders of its guest, and cannot change what Berth brings', async () => {

@@ -22,8 +22,8 @@ export interface ContainerParts {
   readonly subidUser: string;
   /** The guest with its Node and libraries. */
   readonly kit: string;
-  /** The agent's code. */
-  readonly code: string;
+  /** The agent's code; null: it is in the image. */
+  readonly code: string | null;
   /** The folder with the agent's volume and its staging folder. */
   readonly disk: string;
   /** The agent's `/etc/resolv.conf`. */
@@ -95,6 +95,7 @@ export const runArguments = (spec: BoxSpec, instance: string, parts: ContainerPa
     '--log-driver=none',
     '--network=none',
     ...isolation(parts.subidUser),
+    ...(spec.rootFileSystem === 'read-only' ? ['--read-only'] : []),
     ...limits(spec, parts),
     ...mounts(spec, parts),
     ...Object.entries(parts.env).map(([name, value]) => `--env=${name}=${value}`),
@@ -111,7 +112,6 @@ const isolation = (subidUser: string): string[] => [
   '--cap-drop=ALL',
   ...GUEST_CAPABILITIES.map((capability) => `--cap-add=${capability}`),
   '--security-opt=no-new-privileges',
-  '--read-only',
 ];
 
 const limits = (
@@ -131,8 +131,8 @@ const limits = (
 const mounts = ({ guestFolders }: BoxSpec, { kit, code, disk, resolvConf }: ContainerParts): string[] =>
   [
     [kit, INSIDE.kit, 'ro'],
-    [code, INSIDE.code, 'ro'],
     [resolvConf, '/etc/resolv.conf', 'ro'],
+    ...(code === null ? [] : [[code, INSIDE.code, 'ro']]),
     [guestFolders.run, INSIDE.run, 'rw'],
     [guestFolders.logs, INSIDE.logs, 'rw'],
     [guestFolders.journal, INSIDE.journal, 'rw'],

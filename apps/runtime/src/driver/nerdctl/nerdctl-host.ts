@@ -48,6 +48,8 @@ export interface NerdctlHost {
   readonly disks: AgentDisks;
   readonly sharedFiles: SharedFiles;
   readonly cgroups: BoxCgroups;
+  /** Folder for files that are needed for a moment. */
+  readonly scratch: string;
   /** Folder for the ids of guests' processes. */
   readonly pids: string;
   /** Limit of open files of an agent's processes. */
@@ -67,11 +69,16 @@ export const openNerdctlHost = async (options: NerdctlDriverOptions): Promise<Ne
   const own = join(dataDir, 'nerdctl');
   const scope = { namespace, address, dataRoot: join(own, 'data'), networks: join(own, 'networks') };
   const pids = join(own, 'pids');
+  const scratch = join(own, 'scratch');
   const kitFolder = kits ?? join(dataDir, 'kit');
-  for (const folder of [scope.dataRoot, scope.networks, pids, kitFolder])
+  for (const folder of [scope.dataRoot, scope.networks, pids, scratch, kitFolder])
     await mkdir(folder, { recursive: true, mode: 0o700 });
-  const setpriv = findProgram('setpriv', options.path);
-  if (setpriv === undefined) throw new DriverError('host_unsuitable', 'The program setpriv is missing.');
+  const program = (name: string): string => {
+    const found = findProgram(name, options.path);
+    if (found === undefined) throw new DriverError('host_unsuitable', `The program ${name} is missing.`);
+    return found;
+  };
+  const programs = { setpriv: program('setpriv'), bash: program('bash'), mkfifo: program('mkfifo') };
   const hierarchies = await openHierarchies(namespace);
   if (hierarchies.length === 0)
     throw new DriverError('host_unsuitable', 'No control groups can freeze processes on this host.');
@@ -81,11 +88,12 @@ export const openNerdctlHost = async (options: NerdctlDriverOptions): Promise<Ne
     address: address ?? DEFAULT_ADDRESS,
     environment: cniPath === undefined ? {} : { CNI_PATH: cniPath },
     scope,
-    kit: await makeGuestKit(kitFolder, guestMain, setpriv),
+    kit: await makeGuestKit(kitFolder, guestMain, programs),
     disks: await AgentDisks.open(dataDir, ids),
     sharedFiles: new SharedFiles(join(dataDir, 'shared'), false),
     cgroups: new BoxCgroups(hierarchies),
     pids,
+    scratch,
     openFiles: await openFilesLimit(),
     close: () => removeHierarchies(namespace),
   };

@@ -13,10 +13,11 @@ import { refuseSource, refuseUnsupported } from '../requirements.plan.js';
 import { ContainerBox, readContainerRecord } from './container-box.js';
 import { assertContainerdResponds } from './containerd-probe.js';
 import { ContainerRemoval } from './container-removal.js';
+import { programOf } from './container-program.js';
 import { killAll, letEnd } from './container-processes.js';
 import { parseContainerId, parseContainerList, type ListedContainer } from './container-list.js';
 import { isInsecure } from './images/insecure-registry.js';
-import { ImageStore, type CallNerdctl } from './images/image-store.js';
+import { ImageStore, type CallNerdctl, type ObtainedImage } from './images/image-store.js';
 import { listArguments, removeArguments, runArguments, scopeArguments } from './nerdctl-arguments.js';
 import { toDriverError } from './nerdctl-failures.js';
 import { openNerdctlHost, type NerdctlDriverOptions, type NerdctlHost } from './nerdctl-host.js';
@@ -29,7 +30,7 @@ const LEFTOVER_GRACE_MS = 1_000;
 
 const CAPABILITIES: DriverCapabilities = {
   isolation: 'container',
-  sources: ['template', 'build'],
+  sources: ['template', 'build', 'image'],
   limits: ['memoryBytes', 'cpus', 'processes', 'diskBytes'],
   users: ['unprivileged'],
   tasks: false,
@@ -43,7 +44,10 @@ export class NerdctlDriver extends Driver {
   readonly #boxes = new Map<string, ContainerBox>();
   /** Ids of the containers by agent. */
   readonly #containers = new Map<string, string>();
-  readonly #images = new ImageStore((args, options) => this.#nerdctl(args, options));
+  readonly #images = new ImageStore(
+    (args, options) => this.#nerdctl(args, options),
+    () => this.#open.scratch,
+  );
   readonly #removal = new ContainerRemoval((ids) => this.#nerdctl(removeArguments(ids)));
   #host: NerdctlHost | undefined;
 
@@ -63,31 +67,50 @@ export class NerdctlDriver extends Driver {
 
   async prepare(source: BoxSource): Promise<void> {
     refuseSource(source, this.capabilities);
-    const { runtime, deploy } = this.options.operator.current;
-    const image = this.#imageOf(source);
     await assertContainerdResponds(this.#open.address);
-    await this.#images.obtain(image, runtime.pull, isInsecure(image, deploy.registries));
+    await this.#imageOf(source);
+  }
+
+  async pinImage(reference: string, insecure: boolean, signal: AbortSignal): Promise<string> {
+    await assertContainerdResponds(this.#open.address);
+    return this.#images.pin(reference, this.options.operator.current.runtime.pull, insecure, signal);
   }
 
   async start(spec: BoxSpec): Promise<Box> {
-    const { address, instance, kit, disks, sharedFiles, pids, scope, openFiles, network } = this.#open;
-    const { agentId, guestFolders, source } = spec;
+    const { address, disks, network } = this.#open;
+    const { agentId, guestFolders } = spec;
     refuseUnsupported(spec, this.capabilities);
-    if (source.kind === 'image') throw new DriverError('spec_unsupported', 'This host cannot run images.');
     await assertContainerdResponds(address);
+    const image = await this.#imageOf(spec.source);
     await this.stop(agentId, 0);
-    const code = await sharedFiles.share(source.folder);
     const disk = await disks.mount(agentId, spec.limits.diskBytes);
     await disks.handOver(guestFolders);
+    const container = await this.#create(spec, image, disk);
+    this.#containers.set(agentId, container);
+    const [pid] = await this.#open.cgroups.pids(container);
+    const guest = pid === undefined ? undefined : await readProcess(pid);
+    if (guest === undefined)
+      throw new DriverError('guest_not_started', 'The guest exited immediately after its launch.');
+    if (spec.network === 'public') await network.connect(agentId, guest);
+    const { ids, env, ...program } = await programOf(spec, image, `/proc/${guest.pid}/root`);
+    await disks.giveVolume(agentId, ids);
+    const socket = join(guestFolders.run, 'guest.sock');
+    return this.#keep(new ContainerBox({ agentId, container, socket, guest, ...program, imageEnv: env }));
+  }
+
+  /** Creates the container and starts its guest. Returns the id of the container. */
+  async #create(spec: BoxSpec, image: ObtainedImage, disk: string): Promise<string> {
+    const { instance, kit, sharedFiles, pids, scope, openFiles, network } = this.#open;
+    const { agentId, source, runtimeClass } = spec;
     const pidFile = join(pids, agentId);
     await rm(pidFile, { force: true });
     const output = await this.#nerdctl(
       runArguments(spec, instance, {
-        image: this.#imageOf(source),
+        image: image.bare,
         subidUser: this.options.subidUser,
-        runtime: runtimeClassOf(spec.runtimeClass ?? this.options.operator.current.runtime.class).runtime,
+        runtime: runtimeClassOf(runtimeClass ?? this.options.operator.current.runtime.class).runtime,
         kit: kit.folder,
-        code,
+        code: source.kind === 'image' ? null : await sharedFiles.share(source.folder),
         disk,
         resolvConf: network.resolvConf,
         pidFile,
@@ -98,14 +121,7 @@ export class NerdctlDriver extends Driver {
     );
     const container = parseContainerId(output);
     if (container === undefined) throw new Error('nerdctl printed no id of a container.');
-    this.#containers.set(agentId, container);
-    const [pid] = await this.#open.cgroups.pids(container);
-    const guest = pid === undefined ? undefined : await readProcess(pid);
-    if (guest === undefined)
-      throw new DriverError('guest_not_started', 'The guest exited immediately after its launch.');
-    if (spec.network === 'public') await network.connect(agentId, guest);
-    const socket = join(guestFolders.run, 'guest.sock');
-    return this.#keep(new ContainerBox({ agentId, container, socket, command: spec.command, guest }));
+    return container;
   }
 
   codeFolder(agentId: string, deploymentId: string): string {
@@ -188,16 +204,12 @@ export class NerdctlDriver extends Driver {
     await this.#host?.close();
   }
 
-  /** The reference of the image that a box runs in. */
-  #imageOf(source: BoxSource): string {
-    switch (source.kind) {
-      case 'image':
-        return source.reference;
-      case 'template':
-        return source.image ?? this.options.operator.current.runtime.image;
-      case 'build':
-        return this.options.operator.current.runtime.image;
-    }
+  #imageOf(source: BoxSource): Promise<ObtainedImage> {
+    const { runtime, deploy } = this.options.operator.current;
+    const reference = referenceOf(source, runtime.image);
+    // A deployment has pulled its image.
+    const policy = source.kind === 'image' && runtime.pull === 'always' ? 'missing' : runtime.pull;
+    return this.#images.obtain(reference, policy, isInsecure(reference, deploy.registries));
   }
 
   async #containersOfThisHost(): Promise<readonly ListedContainer[]> {
@@ -257,3 +269,9 @@ export class NerdctlDriver extends Driver {
     return this.#host;
   }
 }
+
+/** The reference of the image that a box runs in. */
+const referenceOf = (source: BoxSource, otherwise: string): string => {
+  if (source.kind === 'image') return source.reference;
+  return source.kind === 'template' ? (source.image ?? otherwise) : otherwise;
+};

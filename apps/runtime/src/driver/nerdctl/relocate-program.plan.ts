@@ -128,3 +128,17 @@ class DynamicSection {
 }
 
 const number = (elf: Buffer, at: number): number => Number(elf.readBigUInt64LE(at));
+
+const PRELOAD_FILE = '/etc/ld.so.preload';
+
+/**
+ * A copy of the dynamic loader that ignores `/etc/ld.so.preload`: in an image of a stranger, or one that the agent can
+ * change, it would name code that the guest runs. Throws if the loader does not name that file.
+ */
+export const deafLoader = (loader: Buffer): Buffer => {
+  const copy = Buffer.from(loader);
+  let at = copy.indexOf(PRELOAD_FILE);
+  if (at < 0) throw new Error('The dynamic loader does not name the file that it preloads from.');
+  for (; at >= 0; at = copy.indexOf(PRELOAD_FILE, at)) copy.write('/.berth/no.preload', at, 'latin1');
+  return copy;
+};

@@ -236,6 +236,10 @@ export class ProcessDriver extends Driver {
     return Promise.resolve(true);
   }
 
+  pinImage(): Promise<never> {
+    return Promise.reject(new DriverError('spec_unsupported', 'The process driver runs no images.'));
+  }
+
   async close(): Promise<void> {
     for (const box of this.#boxes.values()) box.forget();
     await this.#features?.processGroup.close();

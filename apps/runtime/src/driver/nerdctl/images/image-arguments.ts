@@ -14,3 +14,10 @@ export const inspectImageArguments = (reference: string): readonly string[] => [
   '--format={{json .}}',
   reference,
 ];
+
+/** Loads an archive; nerdctl reads none from the sockets that Node makes for the input of a child. */
+export const loadArguments = (archive: string): readonly string[] => [
+  'load',
+  '--quiet',
+  `--input=${archive}`,
+];

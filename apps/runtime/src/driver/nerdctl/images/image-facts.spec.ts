@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { parseImageFacts } from './image-facts.js';
+import { factsOf, parseInspectedImage, type ImageFacts } from './image-facts.js';
 
 const DIGEST = 'sha256:a29b0e15db163cc709f924272521b8ff3fafce27ff5c3d4ee18e8b590ac5c035';
+
+const parseImageFacts = (output: string): ImageFacts | undefined => {
+  const inspected = parseInspectedImage(output);
+  return inspected && factsOf(inspected);
+};
 
 /** As printed by nerdctl 2.1.2, shortened. */
 const printed = (config: object): string =>

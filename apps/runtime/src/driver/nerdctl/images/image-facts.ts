@@ -10,9 +10,15 @@ export interface ImageFacts {
   readonly user: string;
 }
 
-interface Inspected {
-  readonly Image?: { readonly Target?: { readonly digest?: string } };
-  readonly ImageConfig?: {
+/** An image as nerdctl describes it, in the members that Berth reads. */
+export interface InspectedImage {
+  readonly Image: { readonly Target: { readonly digest: string } };
+  readonly Manifest: { readonly layers: readonly object[] };
+  readonly ImageConfig: {
+    readonly architecture: string;
+    readonly variant?: string;
+    readonly os: string;
+    readonly rootfs: object;
     readonly config?: {
       readonly Entrypoint?: readonly string[] | null;
       readonly Cmd?: readonly string[] | null;
@@ -27,16 +33,16 @@ interface Inspected {
  * Parses the output of `nerdctl image inspect --mode=native --format '{{json .}}'`: a line for each name of the image,
  * and none if it is absent. Undefined if it is absent.
  */
-export const parseImageFacts = (output: string): ImageFacts | undefined => {
+export const parseInspectedImage = (output: string): InspectedImage | undefined => {
   const [line] = output.split('\n').filter((one) => one.trim() !== '');
-  if (line === undefined) return undefined;
-  const { Image: image, ImageConfig: described } = JSON.parse(line) as Inspected;
-  const digest = image?.Target?.digest;
-  if (digest === undefined) return undefined;
-  const { Entrypoint, Cmd, Env, WorkingDir, User } = described?.config ?? {};
+  return line === undefined ? undefined : (JSON.parse(line) as InspectedImage);
+};
+
+export const factsOf = ({ Image, ImageConfig }: InspectedImage): ImageFacts => {
+  const { Entrypoint, Cmd, Env, WorkingDir, User } = ImageConfig.config ?? {};
   const [first, ...rest] = [...(Entrypoint ?? []), ...(Cmd ?? [])];
   return {
-    digest,
+    digest: Image.Target.digest,
     command: first === undefined ? null : [first, ...rest],
     env: Object.fromEntries((Env ?? []).flatMap(toVariable)),
     workingDir: WorkingDir === undefined || WorkingDir === '' ? '/' : WorkingDir,

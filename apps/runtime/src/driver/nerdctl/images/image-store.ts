@@ -1,8 +1,11 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { formatImageReference, parseImageReference, type ImageReference } from '@berth/kernel';
 import type { OperatorFile } from '@berth/operator-file';
 import { DriverError } from '../../driver-error.js';
-import { parseImageFacts, type ImageFacts } from './image-facts.js';
-import { inspectImageArguments, pullArguments } from './image-arguments.js';
+import { bareImageArchive, bareImageName } from './bare-image.js';
+import { inspectImageArguments, loadArguments, pullArguments } from './image-arguments.js';
+import { factsOf, parseInspectedImage, type ImageFacts, type InspectedImage } from './image-facts.js';
 
 /** Runs nerdctl and returns its output. Errors: see `toDriverError`. */
 export type CallNerdctl = (
@@ -16,18 +19,28 @@ export type PullPolicy = OperatorFile['runtime']['pull'];
 const PULL_MS = 840_000;
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;
 
+/** An image that is on this host. */
+export interface ObtainedImage extends ImageFacts {
+  /** The name of the same image without its configuration, which containers are created from. */
+  readonly bare: string;
+}
+
 /** The images of this installation in containerd. */
 export class ImageStore {
   /** By reference; an image that is here does not change while this process runs. */
-  readonly #known = new Map<string, Promise<ImageFacts>>();
+  readonly #known = new Map<string, Promise<ObtainedImage>>();
 
-  constructor(private readonly call: CallNerdctl) {}
+  /** `folder`: returns one for files that are needed for a moment. */
+  constructor(
+    private readonly call: CallNerdctl,
+    private readonly folder: () => string,
+  ) {}
 
   /**
    * What an image says about itself. Pulls it if needed, once however many ask for it, while other images are used.
    * Errors: `image_unavailable`, `host_unavailable`.
    */
-  async obtain(text: string, policy: PullPolicy, insecure: boolean): Promise<ImageFacts> {
+  async obtain(text: string, policy: PullPolicy, insecure: boolean): Promise<ObtainedImage> {
     const reference = parse(text);
     const name = formatImageReference(reference);
     // An image with a digest is always the same.
@@ -48,14 +61,32 @@ export class ImageStore {
   async pin(text: string, policy: PullPolicy, insecure: boolean, signal: AbortSignal): Promise<string> {
     const reference = parse(text);
     if (policy !== 'never') await this.#pull(reference, insecure, signal);
-    const { digest } = await this.#inspect(reference);
+    const { digest } = factsOf(await this.#inspect(reference));
     const pinned = { ...reference, digest };
     const name = formatImageReference(pinned);
     if (reference.digest === null) await this.call(['tag', formatImageReference(reference), name]);
     return name;
   }
 
-  async #obtain(reference: ImageReference, policy: PullPolicy, insecure: boolean): Promise<ImageFacts> {
+  async #obtain(reference: ImageReference, policy: PullPolicy, insecure: boolean): Promise<ObtainedImage> {
+    const inspected = await this.#find(reference, policy, insecure);
+    const facts = factsOf(inspected);
+    await this.#loadBare(inspected, facts.digest);
+    return { ...facts, bare: bareImageName(facts.digest) };
+  }
+
+  async #loadBare(inspected: InspectedImage, digest: string): Promise<void> {
+    const folder = await mkdtemp(join(this.folder(), `${digest.slice(digest.indexOf(':') + 1)}-`));
+    const archive = join(folder, 'image.tar');
+    await writeFile(archive, bareImageArchive(inspected));
+    try {
+      await this.call(loadArguments(archive));
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  async #find(reference: ImageReference, policy: PullPolicy, insecure: boolean): Promise<InspectedImage> {
     if (policy === 'always') await this.#pull(reference, insecure);
     try {
       return await this.#inspect(reference);
@@ -70,14 +101,24 @@ export class ImageStore {
   async #pull(reference: ImageReference, insecure: boolean, signal?: AbortSignal): Promise<void> {
     const plain = insecure || LOOPBACK.test(reference.registry);
     const options = { timeoutMs: PULL_MS, ...(signal === undefined ? {} : { signal }) };
-    await this.call(pullArguments(formatImageReference(reference), plain), options);
+    try {
+      await this.call(pullArguments(formatImageReference(reference), plain), options);
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof DriverError) throw error;
+      // A registry can fail in more ways than its messages can be recognized by.
+      throw new DriverError('image_unavailable', 'The image of the agent cannot be pulled.', {
+        cause: error,
+      });
+    }
   }
 
-  async #inspect(reference: ImageReference): Promise<ImageFacts> {
-    const facts = parseImageFacts(await this.call(inspectImageArguments(formatImageReference(reference))));
-    if (facts === undefined)
+  async #inspect(reference: ImageReference): Promise<InspectedImage> {
+    const output = await this.call(inspectImageArguments(formatImageReference(reference)));
+    const inspected = parseInspectedImage(output);
+    if (inspected === undefined)
       throw new DriverError('image_unavailable', 'The image is not on the host of the agent.');
-    return facts;
+    return inspected;
   }
 }
 
