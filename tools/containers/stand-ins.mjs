@@ -26,7 +26,10 @@ const TARGETS = new Map([
   ['postgres', 'postgres'],
 ]);
 /** Debian packages of the two root file systems; `node:slim` has only what Node links to. */
-const ROOTS = { plain: ['libatomic1'], parts: ['libatomic1', 'curl', 'wget', 'haproxy', 'postgresql'] };
+const ROOTS = {
+  plain: ['libatomic1'],
+  parts: ['libatomic1', 'curl', 'wget', 'haproxy', 'netcat-openbsd', 'postgresql'],
+};
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
 const PULL_WITHIN_MS = 20_000;
 

@@ -7,10 +7,16 @@ import { Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap
 import { AccountsConfig } from '../config.js';
 import { KeyRecovery } from './key-recovery.js';
 
+/** How often to try again: in a rolling deploy the process before still serves the socket when this one starts. */
+const TRY_AGAIN_MS = 1_000;
+
 /** A Unix socket in the data folder, open to the folder's owner only: `POST /keys/recover` mints a key. */
 @Injectable()
 export class RecoverySocket implements OnApplicationBootstrap, BeforeApplicationShutdown {
   #served: PrivateServer | undefined;
+  #tries = 0;
+  #next: NodeJS.Timeout | undefined;
+  #stopped = false;
 
   constructor(
     private readonly recovery: KeyRecovery,
@@ -18,7 +24,7 @@ export class RecoverySocket implements OnApplicationBootstrap, BeforeApplication
     private readonly log: Logger,
   ) {}
 
-  /** Logs a warning if the socket cannot be opened; everything else works without it. */
+  /** Logs a warning if the socket cannot be opened, and tries again; everything else works without it. */
   async onApplicationBootstrap(): Promise<void> {
     const path = this.config.recoverySocket;
     try {
@@ -26,11 +32,16 @@ export class RecoverySocket implements OnApplicationBootstrap, BeforeApplication
         void respond(request, response, () => this.recovery.recover(), this.log);
       });
     } catch (error) {
-      this.log.warn({ err: error, path }, '`berth keys recover` does not work on this host');
+      if (this.#tries++ === 0)
+        this.log.warn({ err: error, path }, '`berth keys recover` does not work on this host yet');
+      if (!this.#stopped)
+        this.#next = setTimeout(() => void this.onApplicationBootstrap(), TRY_AGAIN_MS).unref();
     }
   }
 
   async beforeApplicationShutdown(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#next);
     await this.#served?.close();
   }
 }

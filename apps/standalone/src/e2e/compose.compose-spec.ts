@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeAccountApi } from './account-api.suite.js';
 import { describeAgentsApi } from './agents-api.suite.js';
 import { Api } from './api.fixture.js';
+import { describeDeploys } from './compose-deploy.suite.js';
 import { ComposeStack } from './compose.fixture.js';
 import { describeConsoleApi } from './console.suite.js';
 import { describeEnvironmentApi } from './environment.suite.js';
@@ -42,6 +43,7 @@ describe('docker compose up', () => {
   describeFileTransfers(() => stack, 'absent');
   describeFileChanges(() => stack);
   describeConsoleApi(() => stack);
+  describeDeploys(() => stack);
 
   describe('a service', () => {
     const api = new Api(() => stack);

@@ -58,6 +58,25 @@ export class ComposeStack implements Stack {
     process.kill(Number(pid), 'SIGKILL');
   }
 
+  /** Builds another image of the service on top of its own, under the same name, and returns its id. */
+  async rebuild(service: string, instruction: string): Promise<string> {
+    const image = `berth/${service}:0.1.0`;
+    const dockerfile = `FROM ${image}\n${instruction}\n`;
+    await this.run('sh', ['-c', 'printf %s "$0" | docker build --quiet --tag "$1" -', dockerfile, image]);
+    return (await this.run('docker', ['image', 'inspect', '--format', '{{.Id}}', image])).trim();
+  }
+
+  /** The id of the image that the service runs. */
+  async imageOf(service: string): Promise<string> {
+    const id = (await this.compose('ps', '--quiet', service)).trim();
+    return (await this.run('docker', ['inspect', '--format', '{{.Image}}', id])).trim();
+  }
+
+  /** `nx deploy infra`, without the build of the images. */
+  deploy(...services: readonly string[]): Promise<string> {
+    return this.run(process.execPath, ['tools/deploy.mjs', ...services]);
+  }
+
   async healthy(timeoutMs: number): Promise<void> {
     await eventually(
       async () => {

@@ -1,0 +1,57 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { containersOf, docker, isHealthy } from './compose.mjs';
+import { drain, isServing } from './proxy.mjs';
+
+const BEHIND_PROXY = 'gateway';
+const HEALTHY_WITHIN_MS = 120_000;
+const POLL_MS = 500;
+/** The longest call of the API takes 600 s; a console may take longer and is broken off. */
+const DRAIN_MS = Number(process.env.BERTH_DRAIN_SECONDS ?? 600) * 1000;
+
+/** Replaces the service's containers by ones of the image that its tag names now. Throws an error if they are not healthy. */
+export async function replace({ name, order }, log) {
+  const before = containersOf(name);
+  if (order === 'stop-first' || before.length === 0) {
+    docker('compose', '--progress=quiet', 'up', '--detach', '--no-deps', '--no-build', name);
+    await untilHealthy(containersOf(name));
+    return;
+  }
+  const scale = `${name}=${before.length * 2}`;
+  const start = ['up', '--detach', '--no-deps', '--no-build', '--no-recreate', '--scale', scale, name];
+  docker('compose', '--progress=quiet', ...start);
+  const started = containersOf(name).filter((id) => !before.includes(id));
+  try {
+    await untilHealthy(started);
+    if (name === BEHIND_PROXY) await until(() => started.every((id) => isServing(addressOf(id))));
+  } catch (error) {
+    docker('rm', '--force', ...started);
+    throw error;
+  }
+  for (const id of before) await end(name, id, log);
+}
+
+async function end(name, id, log) {
+  const release = name === BEHIND_PROXY ? await drain(addressOf(id), DRAIN_MS, log) : () => undefined;
+  docker('stop', id);
+  docker('rm', id);
+  release();
+}
+
+/** In the network of the proxy. */
+function addressOf(id) {
+  const [{ NetworkSettings }] = JSON.parse(docker('inspect', id));
+  const door = Object.entries(NetworkSettings.Networks).find(([network]) => network.endsWith('_door'));
+  return door[1].IPAddress;
+}
+
+function untilHealthy(containers) {
+  return until(() => containers.every(isHealthy));
+}
+
+async function until(condition) {
+  const giveUpAt = Date.now() + HEALTHY_WITHIN_MS;
+  while (!condition()) {
+    if (Date.now() > giveUpAt) throw new Error(`it was not healthy within ${HEALTHY_WITHIN_MS / 1000} s`);
+    await delay(POLL_MS);
+  }
+}
