@@ -79,14 +79,16 @@ export class FarEnd {
     return this.#contacts.splice(0);
   }
 
-  /** The output of a program that runs outside of the host, or `refused: …` if it fails. */
-  run(program: string, args: readonly string[]): string {
-    try {
-      const path = `/proc/${String(this.namespace.pid)}/ns/net`;
-      return execFileSync('nsenter', [`--net=${path}`, program, ...args], { encoding: 'utf8' });
-    } catch (error) {
-      return `refused: ${String(error)}`;
-    }
+  /** Connects from outside of the host: `open`, or the code of the error. */
+  connect(from: string, host: string, port: number): string {
+    const script = `require('node:net').connect({ localAddress: '${from}', host: '${host}', port: ${port}, timeout: 2000 })
+      .on('connect', () => { console.log('open'); process.exit(); })
+      .on('timeout', () => { console.log('silent'); process.exit(); })
+      .on('error', ({ code }) => console.log(code))`;
+    const path = `/proc/${String(this.namespace.pid)}/ns/net`;
+    return execFileSync('nsenter', [`--net=${path}`, process.execPath, '-e', script], {
+      encoding: 'utf8',
+    }).trim();
   }
 
   async close(): Promise<void> {
