@@ -38,8 +38,14 @@ export class CommandGuest {
   readonly volume = join(this.dir, 'volume');
   #process: ChildProcess | undefined;
 
-  static async open(generation: Generation = 'current'): Promise<CommandGuest> {
-    const guest = new CommandGuest();
+  private constructor(private readonly launcher: readonly string[]) {}
+
+  /** `launcher` is the start of a command line that becomes the guest. */
+  static async open(
+    generation: Generation = 'current',
+    launcher: readonly string[] = [],
+  ): Promise<CommandGuest> {
+    const guest = new CommandGuest(launcher);
     for (const name of ['volume', 'staging', 'logs', 'journal', 'tmp']) mkdirSync(join(guest.dir, name));
     chmodSync(guest.dir, 0o755);
     if (agentUser !== null) chownSync(guest.volume, agentUser.uid, agentUser.gid);
@@ -53,7 +59,8 @@ export class CommandGuest {
 
   async start(env: Readonly<Record<string, string>> = {}, generation: Generation = 'current'): Promise<void> {
     const at = (name: string): string => join(this.dir, name);
-    this.#process = spawn(process.execPath, programArguments('guest'), {
+    const [program = '', ...args] = [...this.launcher, process.execPath, ...programArguments('guest')];
+    this.#process = spawn(program, args, {
       env: {
         ...env,
         [guestEnv.socket]: at('sock'),

@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GUEST_ROUTES } from '@berth/guest-protocol';
 import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CommandGuest, runs } from '../__fixtures__/executions.fixture.js';
+import { agentUser, CommandGuest, runs } from '../__fixtures__/executions.fixture.js';
 
 /** Processes that try to escape detection; each writes its process id to a file in the volume. */
 const FAMILY = `
@@ -145,3 +145,28 @@ describe('an execution that is ended', () => {
     expect((await guest.find(executionId)).body).toMatchObject({ status: 'failed', ...partial });
   });
 });
+
+describe('an execution in the runtime of the compose file', () => {
+  let guest: CommandGuest;
+
+  beforeEach(async () => {
+    // Without root the guest and its agent have the same user, and no capability counts.
+    guest = await CommandGuest.open('current', agentUser === null ? [] : withComposeCapabilities());
+  });
+
+  afterEach(() => guest.destroy());
+
+  it('by its timeout ends all its processes', async () => {
+    const report = await guest.run(`${FAMILY} wait`, { timeoutMs: 5_000 });
+    expect(report).toMatchObject({ status: 'timed_out', exitCode: -1, stdout: 'partial\n' });
+    expect(MEMBERS.map((name) => Number(guest.read(name))).filter(runs)).toEqual([]);
+  });
+});
+
+/** Gives up what the compose file does not give to the container of the runtime. */
+const withComposeCapabilities = (): readonly string[] => {
+  const file = readFileSync(join(import.meta.dirname, '../../../../docker-compose.yml'), 'utf8');
+  const names = /^ +cap_add: \[(.+)\]$/m.exec(file)?.[1]?.split(', ') ?? [];
+  const kept = names.map((name) => `+${name.toLowerCase()}`);
+  return ['setpriv', `--bounding-set=${['-all', ...kept].join(',')}`, '--no-new-privs', '--'];
+};
