@@ -1,9 +1,9 @@
-import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, delimiter, join } from 'node:path';
+import { existsSync, openSync, readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { ensureDocker } from './containers/ensure-docker.mjs';
-import { createGroups, inNamespaces, removeGroups } from './containers/new-namespaces.mjs';
+import { inNamespaces } from './containers/new-namespaces.mjs';
 import { prepareStandIns } from './containers/stand-ins.mjs';
+import { temporaryRun } from './containers/temporary-run.mjs';
 import { ensureReady, environmentWith, log, ROOT, runTool, SetupError } from './ensure-installed.mjs';
 import { runChild } from './run-child.mjs';
 import { countsOf } from './test-counts.mjs';
@@ -16,13 +16,7 @@ await runTool(async () => {
   if (process.platform !== 'linux' || process.getuid?.() !== 0)
     throw new SetupError('The compose tests need Linux and root: run them as root.');
   const node = await ensureReady();
-  const folder = mkdtempSync(join(tmpdir(), 'berth-compose-'));
-  const groups = createGroups(basename(folder));
-  // A signal ends this process without returning here.
-  process.once('exit', () => {
-    removeGroups(groups);
-    rmSync(folder, { recursive: true, force: true });
-  });
+  const { folder, groups } = temporaryRun('berth-compose-');
   const { path, config, natsServer } = await ensureDocker(folder, log);
   await prepareStandIns(join(folder, 'stand-ins'), { node, natsServer }, log);
   const engine = { DOCKER_HOST: 'unix:///run/docker.sock', DOCKER_CONFIG: config };

@@ -1,11 +1,11 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { environmentWith, log, ROOT, SetupError } from '../ensure-installed.mjs';
 import { runChild } from '../run-child.mjs';
 import { buildImages } from './build-images.mjs';
 import { ensureParts } from './ensure-parts.mjs';
-import { createGroups, inNamespaces, removeGroups } from './new-namespaces.mjs';
+import { inNamespaces } from './new-namespaces.mjs';
+import { temporaryRun } from './temporary-run.mjs';
 
 /**
  * Runs a command with a containerd of its own, in namespaces of its own for mounts, processes, network and control
@@ -22,22 +22,16 @@ export async function runInSandbox(node, commandIn, read) {
   if (process.platform !== 'linux' || process.getuid?.() !== 0)
     throw new SetupError('Containers need Linux and root: run this as root.');
   const { path, cniPath } = await ensureParts(log);
-  const folder = mkdtempSync(join(tmpdir(), 'berth-containers-'));
+  const { folder, groups } = temporaryRun('berth-containers-');
   // Root of a user namespace must be able to enter it.
   chmodSync(folder, 0o711);
-  const groups = createGroups(basename(folder));
-  try {
-    const images = await buildImages(join(folder, 'images'), log);
-    const env = { ...environmentWith(node), CNI_PATH: cniPath, BERTH_TEST_IMAGES: images };
-    env.PATH = `${env.PATH.split(':')[0]}:${path}`;
-    const sandbox = join(ROOT, 'tools', 'containers', 'sandbox.mjs');
-    const [program, ...args] = inNamespaces(groups, [node, sandbox, folder, ...commandIn(folder)]);
-    const code = await runChild(program, args, { cwd: ROOT, env, graceMs: 15_000 });
-    return { code, result: read(folder, code), leftovers: readLeftovers(folder) };
-  } finally {
-    removeGroups(groups);
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const images = await buildImages(join(folder, 'images'), log);
+  const env = { ...environmentWith(node), CNI_PATH: cniPath, BERTH_TEST_IMAGES: images };
+  env.PATH = `${env.PATH.split(':')[0]}:${path}`;
+  const sandbox = join(ROOT, 'tools', 'containers', 'sandbox.mjs');
+  const [program, ...args] = inNamespaces(groups, [node, sandbox, folder, ...commandIn(folder)]);
+  const code = await runChild(program, args, { cwd: ROOT, env, graceMs: 15_000 });
+  return { code, result: read(folder, code), leftovers: readLeftovers(folder) };
 }
 
 function readLeftovers(folder) {
