@@ -39,12 +39,18 @@ export class ComposeStack implements Stack {
 
   /** Runs a command in the clone and returns what it printed; throws an error with its output if it fails. */
   async run(program: string, args: readonly string[]): Promise<string> {
-    const { stdout } = await execute(program, args, {
+    const options = {
       cwd: this.clone,
       maxBuffer: MAX_OUTPUT,
       env: { ...process.env, BERTH_WARM_SLEEP_SECONDS: '3' },
-    });
-    return stdout;
+    };
+    try {
+      return (await execute(program, args, options)).stdout;
+    } catch (error) {
+      // Node's own message contains what the command wrote to stderr only.
+      if (error instanceof Error && 'stdout' in error) error.message += `\n${String(error.stdout)}`;
+      throw error;
+    }
   }
 
   compose(...args: readonly string[]): Promise<string> {
