@@ -3,10 +3,10 @@ import type { ListedBox } from '../driver.js';
 /** A container of this installation. */
 export interface ListedContainer extends ListedBox {
   readonly id: string;
-  readonly epoch: number;
 }
 
-const NAME = /^(agt_[0-9a-z]+)\.(\d+)$/;
+/** Of a box, with its epoch, or of a task. */
+const NAME = /^(?:(agt_[0-9a-z]+)\.(\d+)|(dep_[0-9a-z]+)\.task)$/;
 const ID = /^[0-9a-f]{64}$/;
 
 /** Parses the output of `nerdctl ps --format json`; omits containers that Berth did not name. */
@@ -20,9 +20,10 @@ const toContainer = (entry: unknown): ListedContainer | undefined => {
   if (typeof entry !== 'object' || entry === null || !('ID' in entry) || !('Names' in entry))
     return undefined;
   const { ID: id, Names: name } = entry;
-  const [, agentId, epoch] = NAME.exec(String(name)) ?? [];
-  if (agentId === undefined || typeof id !== 'string' || !ID.test(id)) return undefined;
-  return { agentId, epoch: Number(epoch), id };
+  const [, agentId, epoch, taskId] = NAME.exec(String(name)) ?? [];
+  if (typeof id !== 'string' || !ID.test(id)) return undefined;
+  if (taskId !== undefined) return { agentId: taskId, epoch: null, id };
+  return agentId === undefined ? undefined : { agentId, epoch: Number(epoch), id };
 };
 
 /** The id that `nerdctl run --detach` prints; undefined if the output has none. */

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEFAULT_ADDRESS, findProgram, openFilesLimit, readSubordinateIds } from '@berth/host-requirements';
 import type { OperatorSettings } from '@berth/operator-file';
@@ -12,6 +12,8 @@ import { makeGuestKit, type GuestKit } from './guest-kit.js';
 import { instanceOf, namespaceOf } from './installation.js';
 import type { NerdctlScope } from './nerdctl-arguments.js';
 import { AgentNetwork, type AgentNetworkOptions } from './network/agent-network.js';
+import { AGENT_USER } from './paths-inside.js';
+import { TaskDisks } from './tasks/task-disk.js';
 
 export interface NerdctlDriverOptions {
   readonly dataDir: string;
@@ -46,6 +48,7 @@ export interface NerdctlHost {
   readonly scope: NerdctlScope;
   readonly kit: GuestKit;
   readonly disks: AgentDisks;
+  readonly taskDisks: TaskDisks;
   readonly sharedFiles: SharedFiles;
   readonly cgroups: BoxCgroups;
   /** Folder for files that are needed for a moment. */
@@ -90,6 +93,10 @@ export const openNerdctlHost = async (options: NerdctlDriverOptions): Promise<Ne
     scope,
     kit: await makeGuestKit(kitFolder, guestMain, programs),
     disks: await AgentDisks.open(dataDir, ids),
+    taskDisks: new TaskDisks(join(await realpath(dataDir), 'tasks'), {
+      uid: ids.uid + AGENT_USER.uid,
+      gid: ids.gid + AGENT_USER.gid,
+    }),
     sharedFiles: new SharedFiles(join(dataDir, 'shared'), false),
     cgroups: new BoxCgroups(hierarchies),
     pids,

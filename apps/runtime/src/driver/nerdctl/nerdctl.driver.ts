@@ -8,6 +8,7 @@ import { agentFolders } from '../../agent/agent-folders.js';
 import type { BoxSource, BoxSpec } from '../box-spec.js';
 import { Driver, type Box, type BoxStats, type DriverCapabilities, type ListedBox } from '../driver.js';
 import { DriverError } from '../driver-error.js';
+import type { TaskEnd, TaskSpec } from '../task-spec.js';
 import { isAlive, readProcess } from '../process-table.js';
 import { refuseSource, refuseUnsupported } from '../requirements.plan.js';
 import { ContainerBox, readContainerRecord } from './container-box.js';
@@ -22,6 +23,7 @@ import { listArguments, removeArguments, runArguments, scopeArguments } from './
 import { toDriverError } from './nerdctl-failures.js';
 import { openNerdctlHost, type NerdctlDriverOptions, type NerdctlHost } from './nerdctl-host.js';
 import { guestVariables } from './paths-inside.js';
+import { runContainerTask, type AttachedCall, type ContainerTaskMeans } from './tasks/container-task.js';
 
 /** Time limit in milliseconds for calls to nerdctl, which itself waits for containerd without limit. */
 const CALL_MS = 20_000;
@@ -33,7 +35,7 @@ const CAPABILITIES: DriverCapabilities = {
   sources: ['template', 'build', 'image'],
   limits: ['memoryBytes', 'cpus', 'processes', 'diskBytes'],
   users: ['unprivileged'],
-  tasks: false,
+  tasks: true,
   network: ['none'],
   runtimeClasses: ['runc'],
 };
@@ -62,6 +64,9 @@ export class NerdctlDriver extends Driver {
   async open(): Promise<void> {
     this.#host = await openNerdctlHost(this.options);
     const found = await this.#containersOfThisHost();
+    // Tasks do not outlive the process that started them.
+    for (const { agentId, epoch } of found) if (epoch === null) await this.stop(agentId, 0);
+    await this.#host.taskDisks.releaseAll();
     await this.#host.disks.unmountAll(new Set(found.map(({ agentId }) => agentId)));
   }
 
@@ -128,11 +133,19 @@ export class NerdctlDriver extends Driver {
     return join(agentFolders(this.options.dataDir, agentId).root, 'versions', deploymentId);
   }
 
-  /** Containers of tasks do not exist yet: a repository is refused instead of built without isolation. */
-  runTask(): Promise<never> {
-    return Promise.reject(
-      new DriverError('spec_unsupported', 'Hosts that run agents in containers cannot build repositories.'),
-    );
+  async runTask(spec: TaskSpec, onOutput: (chunk: Buffer) => void, signal: AbortSignal): Promise<TaskEnd> {
+    const { taskId, folder } = spec;
+    const { runtime } = this.options.operator.current;
+    await this.prepare({ kind: 'build', version: 0, deploymentId: taskId, folder });
+    const means: ContainerTaskMeans = {
+      host: this.#open,
+      image: runtime.image,
+      subidUser: this.options.subidUser,
+      attach: (args, onChunk) => this.#attach(args, onChunk),
+      found: (container) => this.#containers.set(taskId, container),
+      stop: () => this.stop(taskId, 0),
+    };
+    return runContainerTask(spec, means, onOutput, signal);
   }
 
   async find(agentId: string, record: Json): Promise<Box | undefined> {
@@ -249,6 +262,21 @@ export class NerdctlDriver extends Driver {
       toDriverError({ stderr, timedOut }) ??
       new Error(`nerdctl ${args[0] ?? ''} failed: ${stderr || result.shortMessage}`)
     );
+  }
+
+  #attach(args: readonly string[], onOutput: (chunk: Buffer) => void): AttachedCall {
+    const { program, environment, scope } = this.#open;
+    const child = execa(program, [...scopeArguments(scope), ...args], {
+      env: environment,
+      stdin: 'ignore',
+      buffer: { stdout: false },
+      reject: false,
+    });
+    child.stdout.on('data', onOutput);
+    return {
+      ended: child.then(({ exitCode, stderr }) => ({ exitCode, stderr })),
+      kill: () => void child.kill('SIGKILL'),
+    };
   }
 
   #keep(box: ContainerBox): ContainerBox {

@@ -10,6 +10,7 @@ export const INSIDE = {
   logs: '/.berth/logs',
   journal: '/.berth/journal',
   disk: '/.berth/disk',
+  gate: '/.berth/gate',
   volume: '/workspace',
   tmp: '/tmp',
 } as const;

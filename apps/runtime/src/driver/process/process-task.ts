@@ -5,7 +5,7 @@ import { diskBytes } from '../../disk-bytes.js';
 import type { RunAs } from '../driver.js';
 import { DriverError } from '../driver-error.js';
 import type { TaskEnd, TaskSpec } from '../task-spec.js';
-import { grantFolder, reclaimFolder } from './code-folder.js';
+import { grantFolder, reclaimFolder } from '../code-folder.js';
 import { toolExists } from './launch-guest.js';
 import { launchScript } from './launch-script.js';
 import type { ProcessGroup } from './process-group.js';

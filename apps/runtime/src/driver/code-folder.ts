@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { RunAs } from '../driver.js';
+import type { RunAs } from './driver.js';
 
 const run = promisify(execFile);
 

@@ -1,0 +1,79 @@
+import type { TaskSpec } from '../../task-spec.js';
+import { LABELS } from '../nerdctl-arguments.js';
+import { INSIDE, insidePaths } from '../paths-inside.js';
+
+/** Files and folders of the host that a task's container is created with. */
+export interface TaskParts {
+  readonly image: string;
+  /** Name of the subordinate ids. */
+  readonly subidUser: string;
+  /** The user of its processes inside. */
+  readonly user: { readonly uid: number; readonly gid: number };
+  /** Berth's Node, with npm. */
+  readonly kit: string;
+  readonly code: string;
+  readonly tmp: string;
+  /** The pipe at which it waits. */
+  readonly gate: string;
+  /** File for the id of the container; must not exist. */
+  readonly idFile: string;
+  /** Limit of every process. */
+  readonly openFiles: number;
+}
+
+/** Shares of the memory limit. The task's temporary folder is on its disk. */
+const RUN_SHARE = 0.0625;
+const SHARED_MEMORY_SHARE = 0.125;
+
+/**
+ * Process 1 stays until the script has ended and gives the container its exit code, whatever the script does with its own
+ * process. A gate that cannot be read lets nothing pass.
+ */
+const LAUNCH = `read -r _ < ${INSIDE.gate} || exit 125; /bin/sh -c "$1" 2>&1; exit $?`;
+
+/** Distinguishes tasks from boxes, whose names end with a number. */
+export const taskContainerName = (taskId: string): string => `${taskId}.task`;
+
+/** Runs a task in a container of its own to its end; the output is that of the task, and the exit code too. */
+export const taskArguments = (
+  { taskId, script, env, limits }: TaskSpec,
+  instance: string,
+  parts: TaskParts,
+): string[] => [
+  'run',
+  '--pull=never',
+  `--name=${taskContainerName(taskId)}`,
+  `--label=${LABELS.instance}=${instance}`,
+  `--cidfile=${parts.idFile}`,
+  '--network=none',
+  `--userns-remap=${parts.subidUser}`,
+  `--user=${parts.user.uid}:${parts.user.gid}`,
+  '--cap-drop=ALL',
+  '--security-opt=no-new-privileges',
+  '--read-only',
+  `--memory=${limits.memoryBytes}`,
+  `--cpus=${limits.cpus}`,
+  `--pids-limit=${limits.processes}`,
+  `--ulimit=nofile=${parts.openFiles}:${parts.openFiles}`,
+  `--shm-size=${Math.floor(limits.memoryBytes * SHARED_MEMORY_SHARE)}`,
+  `--tmpfs=/run:mode=0755,size=${Math.floor(limits.memoryBytes * RUN_SHARE)}`,
+  `--volume=${parts.kit}:${INSIDE.kit}:ro`,
+  `--volume=${parts.code}:${INSIDE.code}:rw`,
+  `--volume=${parts.tmp}:${INSIDE.tmp}:rw`,
+  `--volume=${parts.tmp}:/var/tmp:rw`,
+  `--volume=${parts.gate}:${INSIDE.gate}:ro`,
+  ...Object.entries({
+    LANG: 'C.UTF-8',
+    ...env,
+    PATH: insidePaths.path,
+    HOME: INSIDE.tmp,
+    TMPDIR: INSIDE.tmp,
+  }).map(([name, value]) => `--env=${name}=${value}`),
+  `--workdir=${INSIDE.code}`,
+  '--entrypoint=/bin/sh',
+  parts.image,
+  '-c',
+  LAUNCH,
+  'sh',
+  script,
+];

@@ -1,0 +1,100 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, readdir, rename, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { removeTree } from '../../../remove-tree.js';
+import { grantFolder, reclaimFolder } from '../../code-folder.js';
+import { DiskImage } from '../disk-image.js';
+
+const run = promisify(execFile);
+
+/** ext4 needs this much to store anything at all. */
+const LEAST_FREE_BYTES = 64 * 1024;
+/** Without owners, which the folder gets afterwards, and without extended attributes, which only the task could have set. */
+const COPY = ['-R', '-d', '--preserve=mode,timestamps,links'];
+const NO_SPACE = /No space left on device/;
+
+/** Everything that a task can write to: a file system of its own, which ends where the task's disk limit is. */
+export interface TaskDisk {
+  /** Folders of the host. */
+  readonly code: string;
+  readonly tmp: string;
+  isFull(): Promise<boolean>;
+  /** Replaces the folder by what the task has made of it, readable for agents. Call it when no process of the task is left. */
+  handBack(folder: string): Promise<void>;
+}
+
+/** The disks of the tasks of this host. They end with their tasks. */
+export class TaskDisks {
+  constructor(
+    /** Each task has a folder below. */
+    private readonly folder: string,
+    /** The user of the tasks' processes, as the host sees it. */
+    readonly user: { readonly uid: number; readonly gid: number },
+  ) {}
+
+  /** A new disk with a copy of the folder. Undefined: the folder does not fit. */
+  async create(taskId: string, folder: string, bytes: number): Promise<TaskDisk | undefined> {
+    await this.release(taskId);
+    const mount = this.#mountPointOf(taskId);
+    await mkdir(mount, { recursive: true, mode: 0o700 });
+    await this.#imageOf(taskId).mount(bytes);
+    await chmod(mount, 0o700);
+    const [code, tmp] = [join(mount, 'code'), join(mount, 'tmp')];
+    await mkdir(tmp);
+    const fits = await run('cp', [...COPY, '-T', folder, code]).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof Error && 'stderr' in error && NO_SPACE.test(String(error.stderr))) return false;
+        throw error;
+      },
+    );
+    if (!fits) return undefined;
+    for (const own of [code, tmp]) await grantFolder(own, this.user);
+    const { user } = this;
+    return {
+      code,
+      tmp,
+      async isFull() {
+        const { bavail, bsize, ffree } = await statfs(mount);
+        return ffree === 0 || bavail * bsize < LEAST_FREE_BYTES;
+      },
+      async handBack(target) {
+        await reclaimFolder(code, user);
+        const next = `${target}.next`;
+        await removeTree(next);
+        await run('cp', [...COPY, '-T', code, next]);
+        await removeTree(target);
+        await rename(next, target);
+      },
+    };
+  }
+
+  /** A folder of the host for files that belong to the task, outside of its disk. Exists while its disk does. */
+  folderOf(taskId: string): string {
+    return join(this.folder, taskId);
+  }
+
+  /** Deletes the disk of a task that has no processes. A no-op if there is none. Errors: `box_stuck`. */
+  async release(taskId: string): Promise<void> {
+    await this.#imageOf(taskId).remove();
+    await removeTree(this.folderOf(taskId));
+  }
+
+  /** Deletes the disks that an earlier process of this host has left. */
+  async releaseAll(): Promise<void> {
+    for (const taskId of await readdir(this.folder).catch(() => [])) await this.release(taskId);
+  }
+
+  #imageOf(taskId: string): DiskImage {
+    return new DiskImage(
+      join(this.folderOf(taskId), 'disk.ext4'),
+      this.#mountPointOf(taskId),
+      this.user,
+    );
+  }
+
+  #mountPointOf(taskId: string): string {
+    return join(this.folderOf(taskId), 'disk');
+  }
+}
