@@ -20,7 +20,8 @@ const TOOLS =
   'sh sleep cat cut head tail id tr wc ls mkdir chmod test grep setsid rm echo pwd env ps kill dd df mkfifo stat nc wget find sort mknod touch'.split(
     ' ',
   );
-const DEBIAN_PACKAGES = 'ca-certificates,curl,git,python3-minimal';
+/** What the default image has: a shell, git, curl and Python, also for builds of Python programs. */
+const DEBIAN_PACKAGES = 'ca-certificates,curl,git,python3-venv';
 
 /**
  * Builds the images of the tests as archives for `nerdctl load`, because the tests reach no registry: `shell.tar`
@@ -63,7 +64,8 @@ async function layerOf(folder, name) {
 /** The file system of a small Debian, of the release that this machine runs. */
 async function debianLayer(log) {
   const release = /^VERSION_CODENAME=(\w+)/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? 'bookworm';
-  const layer = join(cacheFolder(), `debian-${release}-${process.arch}.tar`);
+  const packages = createHash('sha256').update(DEBIAN_PACKAGES).digest('hex').slice(0, 8);
+  const layer = join(cacheFolder(), `debian-${release}-${process.arch}-${packages}.tar`);
   if (existsSync(layer)) return layer;
   mkdirSync(cacheFolder(), { recursive: true });
   log(`Building an image of Debian ${release} (once, half a minute) ...`);

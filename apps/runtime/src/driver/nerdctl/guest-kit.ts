@@ -56,6 +56,8 @@ export interface KitPrograms {
 interface KitParts {
   readonly node: string;
   readonly programs: KitPrograms;
+  /** Folder of npm for builds and programs; undefined: this host has none. */
+  readonly npm: string | undefined;
   /** The dynamic loader, and the libraries of the programs and of the guest's own native parts. */
   readonly loader: string;
   readonly libraries: readonly string[];
@@ -70,16 +72,17 @@ export const makeGuestKit = async (
   parent: string,
   guestMain: string,
   programs: KitPrograms,
+  npm: string | undefined,
 ): Promise<GuestKit> => {
   const guestFolder = dirname(dirname(await realpath(guestMain)));
-  const parts = await findParts(guestFolder, programs);
+  const parts = { ...(await findParts(guestFolder, programs)), npm };
   const folder = join(parent, await fingerprint(parts));
   if (!existsSync(folder)) await make(folder, parts);
   const main = `${INSIDE.kit}/node_modules/${parts.packages[0]?.name}/${relative(guestFolder, await realpath(guestMain))}`;
   return { folder, command: [`${INSIDE.kit}/bin/node`, main] };
 };
 
-const findParts = async (guestFolder: string, programs: KitPrograms): Promise<KitParts> => {
+const findParts = async (guestFolder: string, programs: KitPrograms): Promise<Omit<KitParts, 'npm'>> => {
   const node = process.execPath;
   const packages = await closureOf(guestFolder);
   const natives = (await Promise.all(packages.map(({ folder }) => nativeFiles(folder)))).flat();
@@ -142,10 +145,11 @@ const librariesOf = async (files: readonly string[]): Promise<Pick<KitParts, 'lo
   return { loader, libraries: [...libraries].toSorted() };
 };
 
-const fingerprint = async ({ node, programs, loader, libraries, packages }: KitParts): Promise<string> => {
+const fingerprint = async ({ node, programs, npm, loader, libraries, packages }: KitParts): Promise<string> => {
   const hash = createHash('sha256').update(KIT_FORMAT);
   const files = (await Promise.all(packages.map(({ folder }) => loadedFiles(folder)))).flat();
-  for (const file of [node, ...Object.values(programs), loader, ...libraries, ...files]) {
+  const manifests = npm === undefined ? [] : [join(npm, 'package.json')];
+  for (const file of [node, ...Object.values(programs), loader, ...libraries, ...manifests, ...files]) {
     const { size, mtimeMs } = await stat(file);
     hash.update(`${file}\0${size}\0${mtimeMs}\0`);
   }
@@ -154,7 +158,7 @@ const fingerprint = async ({ node, programs, loader, libraries, packages }: KitP
 
 const make = async (
   folder: string,
-  { node, programs, loader, libraries, packages }: KitParts,
+  { node, programs, npm, loader, libraries, packages }: KitParts,
 ): Promise<void> => {
   const making = `${folder}.${process.pid}`;
   await rm(making, { recursive: true, force: true });
@@ -169,6 +173,7 @@ const make = async (
   await copy(programs.setpriv, join(bin, 'setpriv'));
   await copy(programs.mkfifo, join(lib, 'mkfifo'));
   await writeFile(join(bin, 'mkfifo'), MKFIFO, { mode: 0o755 });
+  if (npm !== undefined) await addNpm(npm, making);
   for (const { name, folder: from } of packages) {
     const to = join(making, 'node_modules', name);
     await cp(from, to, {
@@ -184,6 +189,14 @@ const make = async (
     await rm(making, { recursive: true, force: true });
     if (!existsSync(folder)) throw error;
   });
+};
+
+/** npm where a distribution of Node has it. */
+const addNpm = async (from: string, kit: string): Promise<void> => {
+  const inLib = join('lib', 'node_modules', 'npm');
+  await cp(from, join(kit, inLib), { recursive: true, dereference: true });
+  for (const name of ['npm', 'npx'])
+    await symlink(join('..', inLib, 'bin', `${name}-cli.js`), join(kit, 'bin', name));
 };
 
 /** A copy that uses the loader and the libraries of the kit in every image. */

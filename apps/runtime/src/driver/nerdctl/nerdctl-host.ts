@@ -1,5 +1,5 @@
 import { mkdir, realpath } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { DEFAULT_ADDRESS, findProgram, openFilesLimit, readSubordinateIds } from '@berth/host-requirements';
 import type { OperatorSettings } from '@berth/operator-file';
 import type { Logger } from '@berth/telemetry';
@@ -91,7 +91,7 @@ export const openNerdctlHost = async (options: NerdctlDriverOptions): Promise<Ne
     address: address ?? DEFAULT_ADDRESS,
     environment: cniPath === undefined ? {} : { CNI_PATH: cniPath },
     scope,
-    kit: await makeGuestKit(kitFolder, guestMain, programs),
+    kit: await makeGuestKit(kitFolder, guestMain, programs, await findNpm(options.path)),
     disks: await AgentDisks.open(dataDir, ids),
     taskDisks: new TaskDisks(join(await realpath(dataDir), 'tasks'), {
       uid: ids.uid + AGENT_USER.uid,
@@ -114,4 +114,12 @@ export const openNerdctlHost = async (options: NerdctlDriverOptions): Promise<Ne
     log: options.log,
   });
   return { ...prepared, network };
+};
+
+/** The folder of the npm on the PATH, a link to `bin/npm-cli.js` in it; undefined: there is none, or another program. */
+const findNpm = async (path: string): Promise<string | undefined> => {
+  const program = findProgram('npm', path);
+  if (program === undefined) return undefined;
+  const main = await realpath(program);
+  return basename(main) === 'npm-cli.js' ? dirname(dirname(main)) : undefined;
 };
