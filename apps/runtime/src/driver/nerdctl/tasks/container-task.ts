@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { becomesTrue } from '../../../poll.js';
 import { DriverError } from '../../driver-error.js';
+import { readProcess } from '../../process-table.js';
 import type { TaskEnd, TaskSpec } from '../../task-spec.js';
 import { toDriverError } from '../nerdctl-failures.js';
 import type { NerdctlHost } from '../nerdctl-host.js';
@@ -20,7 +21,7 @@ export interface AttachedCall {
 
 /** What a task is run with. */
 export interface ContainerTaskMeans {
-  readonly host: Pick<NerdctlHost, 'instance' | 'kit' | 'taskDisks' | 'openFiles'>;
+  readonly host: Pick<NerdctlHost, 'instance' | 'kit' | 'taskDisks' | 'openFiles' | 'network' | 'cgroups'>;
   readonly image: string;
   readonly subidUser: string;
   attach(args: readonly string[], onOutput: (chunk: Buffer) => void): AttachedCall;
@@ -62,7 +63,7 @@ const runOn = async (
   onOutput: (chunk: Buffer) => void,
   signal: AbortSignal,
 ): Promise<TaskEnd> => {
-  const { instance, kit, openFiles, taskDisks } = means.host;
+  const { instance, kit, openFiles, taskDisks, network } = means.host;
   const folder = taskDisks.folderOf(spec.taskId);
   const gate = await TaskGate.create(join(folder, 'gate'), taskDisks.user);
   const idFile = join(folder, 'container');
@@ -75,13 +76,16 @@ const runOn = async (
     code: disk.code,
     tmp: disk.tmp,
     gate: gate.path,
+    resolvConf: network.resolvConf,
     idFile,
     openFiles,
   });
   const call = means.attach(args, onOutput);
   try {
     await untilReached(gate, call);
-    means.found((await readFile(idFile, 'utf8')).trim());
+    const container = (await readFile(idFile, 'utf8')).trim();
+    means.found(container);
+    if (spec.network === 'public') await connect(spec.taskId, container, means);
     return await passed(gate, disk, means, call, signal);
   } catch (error) {
     call.kill();
@@ -101,6 +105,14 @@ const untilReached = async (gate: TaskGate, call: AttachedCall): Promise<void> =
   const reached = becomesTrue(() => gate.isReached(), CREATED_WITHIN_MS);
   if (!(await Promise.race([reached, failed])))
     throw new DriverError('host_unavailable', 'The container runtime of this host does not respond.');
+};
+
+/** Gives the task, which waits at the gate and has one process, its network under the policy of agents. */
+const connect = async (taskId: string, container: string, { host }: ContainerTaskMeans): Promise<void> => {
+  const [pid] = await host.cgroups.pids(container);
+  const first = pid === undefined ? undefined : await readProcess(pid);
+  if (first === undefined) throw new Error('The task ended before it began.');
+  await host.network.connect(taskId, first);
 };
 
 /** Lets the task run from the gate to its end. */

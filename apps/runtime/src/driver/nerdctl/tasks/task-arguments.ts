@@ -15,6 +15,8 @@ export interface TaskParts {
   readonly tmp: string;
   /** The pipe at which it waits. */
   readonly gate: string;
+  /** Its `/etc/resolv.conf`. */
+  readonly resolvConf: string;
   /** File for the id of the container; must not exist. */
   readonly idFile: string;
   /** Limit of every process. */
@@ -45,6 +47,7 @@ export const taskArguments = (
   `--name=${taskContainerName(taskId)}`,
   `--label=${LABELS.instance}=${instance}`,
   `--cidfile=${parts.idFile}`,
+  // The driver connects it, under its policy, before the gate opens.
   '--network=none',
   `--userns-remap=${parts.subidUser}`,
   `--user=${parts.user.uid}:${parts.user.gid}`,
@@ -61,6 +64,7 @@ export const taskArguments = (
   `--volume=${parts.code}:${INSIDE.code}:rw`,
   `--volume=${parts.tmp}:${INSIDE.tmp}:rw`,
   `--volume=${parts.tmp}:/var/tmp:rw`,
+  `--volume=${parts.resolvConf}:/etc/resolv.conf:ro`,
   `--volume=${parts.gate}:${INSIDE.gate}:ro`,
   ...Object.entries({
     LANG: 'C.UTF-8',

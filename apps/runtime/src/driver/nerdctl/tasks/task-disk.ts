@@ -87,11 +87,7 @@ export class TaskDisks {
   }
 
   #imageOf(taskId: string): DiskImage {
-    return new DiskImage(
-      join(this.folderOf(taskId), 'disk.ext4'),
-      this.#mountPointOf(taskId),
-      this.user,
-    );
+    return new DiskImage(join(this.folderOf(taskId), 'disk.ext4'), this.#mountPointOf(taskId), this.user);
   }
 
   #mountPointOf(taskId: string): string {

@@ -15,7 +15,10 @@ export class TaskGate {
   private constructor(readonly path: string) {}
 
   /** Creates the pipe, which only that user can read. */
-  static async create(path: string, { uid, gid }: { readonly uid: number; readonly gid: number }): Promise<TaskGate> {
+  static async create(
+    path: string,
+    { uid, gid }: { readonly uid: number; readonly gid: number },
+  ): Promise<TaskGate> {
     await run('mkfifo', [path]);
     await lchown(path, uid, gid);
     await chmod(path, 0o400);

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { prepareContainerStack, stopContainerStack } from './container-stack.fixture.js';
+import { describeDeployApi } from './deploy.suite.js';
+
+const PYTHON = `
+import http.server, json, os, sys
+class Chat(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        self.rfile.read(int(self.headers.get('content-length', 0)))
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps({'response': 'from ' + sys.prefix}).encode())
+http.server.HTTPServer(('127.0.0.1', int(os.environ['PORT'])), Chat).serve_forever()
+`;
+
+const install = { prepare: prepareContainerStack, stop: stopContainerStack };
+
+describeDeployApi(install, ({ api, git, deployed }) => {
+  const building = async (name: string, build: string) => {
+    await git().commit(name, { 'berth.json': JSON.stringify({ build, start: 'x' }) });
+    const { agentId, deployment } = await deployed(name);
+    expect((await api.chat(agentId, 'unharmed?')).body.response).toContain('unharmed?');
+    return deployment.error;
+  };
+
+  describe('a build in a container', () => {
+    it('makes the virtual environment of a Python program where the agent finds it', async () => {
+      await git().commit('python', { 'main.py': PYTHON, 'requirements.txt': '# none\n' });
+      const { agentId, deployment } = await deployed('python');
+      expect(deployment.error).toBeNull();
+      expect((await api.chat(agentId, 'hello')).body.response).toBe('from /.berth/code/.venv');
+    });
+
+    it('that takes more memory than the agent has is killed, and fails', async () => {
+      const bomb = `node -e "const all = []; for (;;) all.push(Buffer.alloc(16 * 1024 ** 2, 1))"`;
+      expect(await building('memory-bomb', bomb)).toMatchObject({
+        code: 'build_failed',
+        message: expect.stringContaining('memory') as string,
+      });
+    });
+
+    it('that stores more than it may fails', async () => {
+      const bomb = 'for f in 1 2 3 4; do fallocate -l 1G $f; done; sleep 600';
+      expect(await building('disk-bomb', bomb)).toMatchObject({
+        code: 'build_failed',
+        message: expect.stringContaining('stored more than a build may') as string,
+      });
+    });
+
+    it('is in a user namespace of its own, has no capability, and cannot write outside of its disk', async () => {
+      const proof = [
+        'test "$(id -u)" = 1000',
+        'grep -q "^CapBnd:.0*$" /proc/self/status',
+        'grep -q "^NoNewPrivs:.1$" /proc/self/status',
+        '! grep -q "0 *0 *4294967295" /proc/self/uid_map',
+        '! touch /etc/probe /.berth/kit/probe 2> /dev/null',
+        'touch /tmp/probe /var/tmp/probe',
+        'test ! -e /.berth/run -a ! -e /workspace/note.txt',
+        'exit 42',
+      ].join(' && ');
+      expect(await building('proof', proof)).toMatchObject({
+        message: expect.stringContaining('exited with code 42') as string,
+      });
+    });
+  });
+});
