@@ -40,7 +40,10 @@ describeDeployApi(install, ({ api, git, deployed }) => {
     });
 
     it('that stores more than it may fails', async () => {
-      const bomb = 'for f in 1 2 3 4; do fallocate -l 1G $f; done; sleep 600';
+      // Reserves blocks without writing them, as long as there are any.
+      const bomb =
+        'for s in 1G 1G 512M 256M 128M 64M 32M 16M 8M 4M 2M 1M; do n=x$n; fallocate -l $s $n; done;' +
+        'dd if=/dev/zero of=rest bs=64K; sleep 600';
       expect(await building('disk-bomb', bomb)).toMatchObject({
         code: 'build_failed',
         message: expect.stringContaining('stored more than a build may') as string,
