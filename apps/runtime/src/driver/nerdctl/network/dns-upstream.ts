@@ -20,7 +20,11 @@ export const askByUdp = async (
   signal.addEventListener('abort', abort, { once: true });
   try {
     // A connected socket takes nothing from another sender, and learns that none listens.
-    socket.connect(port, address, () => socket.send(query));
+    socket.connect(port, address, (error?: Error) => {
+      // Without a route to the resolver, for example.
+      if (error === undefined) socket.send(query);
+      else reject(error);
+    });
     return await promise;
   } finally {
     signal.removeEventListener('abort', abort);

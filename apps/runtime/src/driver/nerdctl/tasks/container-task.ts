@@ -132,7 +132,11 @@ const passed = async (
   const abort = (): void => kill('aborted');
   signal.addEventListener('abort', abort);
   const measuring = setInterval(() => {
-    void disk.isFull().then((isFull) => isFull && kill('disk_full'));
+    // The disk may be gone by the time of the result.
+    void disk.isFull().then(
+      (isFull) => isFull && kill('disk_full'),
+      () => undefined,
+    );
   }, MEASURE_EVERY_MS);
   try {
     if (signal.aborted) abort();
