@@ -61,7 +61,7 @@ export const describeDeployApi = (
   };
 
   afterAll(async () => {
-  await installation.stop(stack, env);
+    await installation.stop(stack, env);
     await git.stop();
     folder.remove();
   });

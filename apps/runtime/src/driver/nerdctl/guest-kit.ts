@@ -145,7 +145,14 @@ const librariesOf = async (files: readonly string[]): Promise<Pick<KitParts, 'lo
   return { loader, libraries: [...libraries].toSorted() };
 };
 
-const fingerprint = async ({ node, programs, npm, loader, libraries, packages }: KitParts): Promise<string> => {
+const fingerprint = async ({
+  node,
+  programs,
+  npm,
+  loader,
+  libraries,
+  packages,
+}: KitParts): Promise<string> => {
   const hash = createHash('sha256').update(KIT_FORMAT);
   const files = (await Promise.all(packages.map(({ folder }) => loadedFiles(folder)))).flat();
   const manifests = npm === undefined ? [] : [join(npm, 'package.json')];

@@ -12,7 +12,7 @@ import { makeGuestKit, type GuestKit } from './guest-kit.js';
 import { instanceOf, namespaceOf } from './installation.js';
 import type { NerdctlScope } from './nerdctl-arguments.js';
 import { AgentNetwork, type AgentNetworkOptions } from './network/agent-network.js';
-import { AGENT_USER } from './paths-inside.js';
+import { AGENT_IDS } from './paths-inside.js';
 import { TaskDisks } from './tasks/task-disk.js';
 
 export interface NerdctlDriverOptions {
@@ -94,8 +94,8 @@ export const openNerdctlHost = async (options: NerdctlDriverOptions): Promise<Ne
     kit: await makeGuestKit(kitFolder, guestMain, programs, await findNpm(options.path)),
     disks: await AgentDisks.open(dataDir, ids),
     taskDisks: new TaskDisks(join(await realpath(dataDir), 'tasks'), {
-      uid: ids.uid + AGENT_USER.uid,
-      gid: ids.gid + AGENT_USER.gid,
+      uid: ids.uid + AGENT_IDS.uid,
+      gid: ids.gid + AGENT_IDS.gid,
     }),
     sharedFiles: new SharedFiles(join(dataDir, 'shared'), false),
     cgroups: new BoxCgroups(hierarchies),

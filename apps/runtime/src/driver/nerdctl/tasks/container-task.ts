@@ -6,7 +6,7 @@ import { readProcess } from '../../process-table.js';
 import type { TaskEnd, TaskSpec } from '../../task-spec.js';
 import { toDriverError } from '../nerdctl-failures.js';
 import type { NerdctlHost } from '../nerdctl-host.js';
-import { AGENT_USER } from '../paths-inside.js';
+import { AGENT_IDS } from '../paths-inside.js';
 import { taskArguments } from './task-arguments.js';
 import type { TaskDisk } from './task-disk.js';
 import { TaskGate } from './task-gate.js';
@@ -71,7 +71,7 @@ const runOn = async (
   const args = taskArguments(spec, instance, {
     image: means.image,
     subidUser: means.subidUser,
-    user: AGENT_USER,
+    user: AGENT_IDS,
     kit: kit.folder,
     code: disk.code,
     tmp: disk.tmp,

@@ -1,6 +1,6 @@
 import type { TaskSpec } from '../../task-spec.js';
 import { LABELS } from '../nerdctl-arguments.js';
-import { INSIDE, insidePaths } from '../paths-inside.js';
+import { INSIDE, insidePathsOf, SYSTEM_PATH } from '../paths-inside.js';
 
 /** Files and folders of the host that a task's container is created with. */
 export interface TaskParts {
@@ -69,7 +69,7 @@ export const taskArguments = (
   ...Object.entries({
     LANG: 'C.UTF-8',
     ...env,
-    PATH: insidePaths.path,
+    PATH: insidePathsOf(SYSTEM_PATH, null).path,
     HOME: INSIDE.tmp,
     TMPDIR: INSIDE.tmp,
   }).map(([name, value]) => `--env=${name}=${value}`),
