@@ -17,9 +17,11 @@ import { ContainerRemoval } from './container-removal.js';
 import { programOf } from './container-program.js';
 import { killAll, letEnd } from './container-processes.js';
 import { parseContainerId, parseContainerList, type ListedContainer } from './container-list.js';
+import { imageOfSource } from './images/image-of-source.js';
 import { isInsecure } from './images/insecure-registry.js';
 import { ImageStore, type CallNerdctl, type ObtainedImage } from './images/image-store.js';
 import { listArguments, removeArguments, runArguments, scopeArguments } from './nerdctl-arguments.js';
+import { NERDCTL_CAPABILITIES } from './nerdctl-capabilities.js';
 import { toDriverError } from './nerdctl-failures.js';
 import { openNerdctlHost, type NerdctlDriverOptions, type NerdctlHost } from './nerdctl-host.js';
 import { guestVariables } from './paths-inside.js';
@@ -29,16 +31,6 @@ import { runContainerTask, type AttachedCall, type ContainerTaskMeans } from './
 const CALL_MS = 20_000;
 /** Delay between TERM and KILL for processes that outlive the agent's program. */
 const LEFTOVER_GRACE_MS = 1_000;
-
-const CAPABILITIES: DriverCapabilities = {
-  isolation: 'container',
-  sources: ['template', 'build', 'image'],
-  limits: ['memoryBytes', 'cpus', 'processes', 'diskBytes'],
-  users: ['unprivileged'],
-  tasks: true,
-  network: ['none'],
-  runtimeClasses: ['runc'],
-};
 
 /** Runs each agent in a container of its own with nerdctl; process 1 of the container is the guest. */
 export class NerdctlDriver extends Driver {
@@ -58,7 +50,7 @@ export class NerdctlDriver extends Driver {
   }
 
   override get capabilities(): DriverCapabilities {
-    return { ...CAPABILITIES, network: this.#open.network.offered };
+    return { ...NERDCTL_CAPABILITIES, network: this.#open.network.offered };
   }
 
   async open(): Promise<void> {
@@ -219,7 +211,7 @@ export class NerdctlDriver extends Driver {
 
   #imageOf(source: BoxSource): Promise<ObtainedImage> {
     const { runtime, deploy } = this.options.operator.current;
-    const reference = referenceOf(source, runtime.image);
+    const reference = imageOfSource(source, runtime.image);
     // A deployment has pulled its image.
     const policy = source.kind === 'image' && runtime.pull === 'always' ? 'missing' : runtime.pull;
     return this.#images.obtain(reference, policy, isInsecure(reference, deploy.registries));
@@ -297,9 +289,3 @@ export class NerdctlDriver extends Driver {
     return this.#host;
   }
 }
-
-/** The reference of the image that a box runs in. */
-const referenceOf = (source: BoxSource, otherwise: string): string => {
-  if (source.kind === 'image') return source.reference;
-  return source.kind === 'template' ? (source.image ?? otherwise) : otherwise;
-};

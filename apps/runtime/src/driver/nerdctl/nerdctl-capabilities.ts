@@ -1,0 +1,12 @@
+import type { DriverCapabilities } from '../driver.js';
+
+/** What the nerdctl driver offers on every host. */
+export const NERDCTL_CAPABILITIES: DriverCapabilities = {
+  isolation: 'container',
+  sources: ['template', 'build', 'image'],
+  limits: ['memoryBytes', 'cpus', 'processes', 'diskBytes'],
+  users: ['unprivileged'],
+  tasks: true,
+  network: ['none'],
+  runtimeClasses: ['runc'],
+};
