@@ -24,7 +24,16 @@ export function builtServices(file) {
 
 /** The ids of the service's containers that run. */
 export function containersOf(service) {
-  return docker('compose', 'ps', '--quiet', service).split('\n').filter(Boolean);
+  return linesOf(docker('compose', 'ps', '--quiet', service));
+}
+
+/** The ids of the service's containers, also of those that have ended. */
+export function allContainersOf(service) {
+  return linesOf(docker('compose', 'ps', '--all', '--quiet', service));
+}
+
+function linesOf(text) {
+  return text.split('\n').filter(Boolean);
 }
 
 export function imageOfContainer(container) {

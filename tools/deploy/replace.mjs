@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { containersOf, docker, isHealthy } from './compose.mjs';
+import { allContainersOf, containersOf, docker, isHealthy } from './compose.mjs';
 import { drain, isServing } from './proxy.mjs';
 
 const BEHIND_PROXY = 'gateway';
@@ -16,15 +16,19 @@ export async function replace({ name, order }, log) {
     await untilHealthy(containersOf(name));
     return;
   }
+  // Ended containers of an old image would be started again in place of new ones.
+  docker('compose', 'rm', '--force', name);
   const scale = `${name}=${before.length * 2}`;
   const start = ['up', '--detach', '--no-deps', '--no-build', '--no-recreate', '--scale', scale, name];
   docker('compose', '--progress=quiet', ...start);
-  const started = containersOf(name).filter((id) => !before.includes(id));
+  // A container that ends at once counts too: without it, nothing would be unhealthy.
+  const started = allContainersOf(name).filter((id) => !before.includes(id));
   try {
+    if (started.length < before.length) throw new Error('its new containers were not created');
     await untilHealthy(started);
     if (name === BEHIND_PROXY) await until(() => started.every((id) => isServing(addressOf(id))));
   } catch (error) {
-    docker('rm', '--force', ...started);
+    if (started.length > 0) docker('rm', '--force', ...started);
     throw error;
   }
   for (const id of before) await end(name, id, log);
