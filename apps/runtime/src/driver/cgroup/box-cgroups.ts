@@ -24,11 +24,13 @@ export class BoxCgroups {
     this.freezer = freezer;
   }
 
-  /** Ids of the box's processes; `[]` if it has no group. */
+  /** Ids of the processes of the box and of the groups directly below its own; `[]` if it has no group. */
   async pids(name: string): Promise<readonly number[]> {
+    const below = this.freezer.version === 2 ? await this.#groupsBelow(name) : [];
+    const texts = await Promise.all([name, ...below].map((group) => this.#read(group, 'cgroup.procs')));
     // The kernel lists processes outside our PID namespace as 0.
-    return (await this.#read(name, 'cgroup.procs'))
-      .split('\n')
+    return texts
+      .flatMap((text) => text.split('\n'))
       .map(Number)
       .filter((pid) => pid > 0);
   }
@@ -80,14 +82,14 @@ export class BoxCgroups {
     });
   }
 
-  /** null if the box has no group. */
-  async stats(name: string): Promise<BoxStats | null> {
+  /** Memory and processes are those of the group `limited`. null if the box has no group. */
+  async stats(name: string, limited = name): Promise<BoxStats | null> {
     const pids = await this.pids(name);
     if (pids.length === 0) return null;
     const [memory, cpu, tasks] = await Promise.all([
-      this.#memory(name),
+      this.#memory(limited),
       this.#figure(name, 'cpuacct', 'cpu.stat', 'cpuacct.usage'),
-      this.#figure(name, 'pids', 'pids.current', 'pids.current'),
+      this.#figure(limited, 'pids', 'pids.current', 'pids.current'),
     ]);
     return {
       ...memory,
@@ -132,6 +134,11 @@ export class BoxCgroups {
     const { version, folder } = hierarchy;
     const file = join(folder, name, version === 2 ? v2 : v1);
     return { version, text: await readFile(file, 'utf8').catch(() => '') };
+  }
+
+  async #groupsBelow(name: string): Promise<readonly string[]> {
+    const entries = await readdir(this.file(name, ''), { withFileTypes: true }).catch(() => []);
+    return entries.filter((entry) => entry.isDirectory()).map((entry) => join(name, entry.name));
   }
 
   #read(name: string, file: string): Promise<string> {

@@ -1,6 +1,7 @@
 import type { Json } from '@berth/kernel';
 import type { Box, InsidePaths, RunAs } from '../driver.js';
 import { isAlive, type ProcessIdentity } from '../process-table.js';
+import { joining } from './joining.js';
 import { AGENT_IDS, insidePathsOf, runAsUser, SYSTEM_PATH } from './paths-inside.js';
 
 /** Persistent state of a box. */
@@ -16,6 +17,8 @@ export interface ContainerFacts {
   readonly imageEnv?: Readonly<Record<string, string>>;
   /** Process 1 of the container. */
   readonly guest: ProcessIdentity;
+  /** Files inside that move a process into the agent's control groups; `[]` for a container without. */
+  readonly groups: readonly string[];
 }
 
 const POLL_EVERY_MS = 200;
@@ -31,6 +34,7 @@ export class ContainerBox implements Box {
   readonly imageEnv: Readonly<Record<string, string>>;
   readonly guest: ProcessIdentity;
   readonly gone: Promise<void>;
+  readonly #groups: readonly string[];
   readonly #end = Promise.withResolvers<void>();
   readonly #watch: NodeJS.Timeout;
 
@@ -41,9 +45,10 @@ export class ContainerBox implements Box {
     this.command = facts.command;
     // A box that is found again has its program already.
     this.inside = facts.inside ?? insidePathsOf(SYSTEM_PATH, null);
-    this.runAs = facts.runAs ?? runAsUser(AGENT_IDS);
     this.imageEnv = facts.imageEnv ?? {};
     this.guest = facts.guest;
+    this.#groups = facts.groups;
+    this.runAs = joining(facts.runAs ?? runAsUser(AGENT_IDS), facts.groups);
     this.gone = this.#end.promise;
     this.#watch = setInterval(() => void this.#check(), POLL_EVERY_MS).unref();
   }
@@ -55,6 +60,7 @@ export class ContainerBox implements Box {
       socket,
       command: command === null ? null : [...command],
       guest: { pid: guest.pid, startedAt: guest.startedAt },
+      groups: this.#groups,
     };
   }
 
@@ -76,11 +82,18 @@ export class ContainerBox implements Box {
 
 /** Parses `ContainerBox.record`; undefined if it is malformed. */
 export const readContainerRecord = (agentId: string, record: Json): ContainerFacts | undefined => {
-  const { container, socket, guest, command } = membersOf(record);
+  const { container, socket, guest, command, groups } = membersOf(record);
   const { pid, startedAt } = membersOf(guest);
   if (typeof container !== 'string' || typeof socket !== 'string') return undefined;
   if (typeof pid !== 'number' || typeof startedAt !== 'string') return undefined;
-  return { agentId, container, socket, command: readCommand(command), guest: { pid, startedAt } };
+  return {
+    agentId,
+    container,
+    socket,
+    command: readCommand(command),
+    guest: { pid, startedAt },
+    groups: isList(groups) ? groups.map(String) : [],
+  };
 };
 
 const membersOf = (value: Json | undefined): Readonly<Record<string, Json | undefined>> =>

@@ -1,4 +1,5 @@
 import type { BoxSpec } from '../box-spec.js';
+import { GUEST_LIMITS, type GroupMount } from './agent-groups.js';
 import { DISK, INSIDE } from './paths-inside.js';
 
 /** What every call to nerdctl has in common. */
@@ -28,6 +29,10 @@ export interface ContainerParts {
   readonly disk: string;
   /** The agent's `/etc/resolv.conf`. */
   readonly resolvConf: string;
+  /** For the agent's control groups. */
+  readonly groups: readonly GroupMount[];
+  /** The control group for the container's own; undefined: nerdctl's choice. */
+  readonly groupParent: string | undefined;
   /** File for the id of the guest's process. */
   readonly pidFile: string;
   /** The guest's command line. */
@@ -38,9 +43,6 @@ export interface ContainerParts {
 }
 
 export const LABELS = { instance: 'berth.instance', agent: 'berth.agent', epoch: 'berth.epoch' } as const;
-
-/** Extra memory for the guest, which counts against the limit of its container. */
-const GUEST_MEMORY_BYTES = 128 * 1024 * 1024;
 
 /**
  * What the guest needs to start processes as the agent's user, end them and change its files. They count only inside
@@ -96,6 +98,7 @@ export const runArguments = (spec: BoxSpec, instance: string, parts: ContainerPa
     '--network=none',
     ...isolation(parts.subidUser),
     ...(spec.rootFileSystem === 'read-only' ? ['--read-only'] : []),
+    ...(parts.groupParent === undefined ? [] : [`--cgroup-parent=${parts.groupParent}`]),
     ...limits(spec, parts),
     ...mounts(spec, parts),
     ...Object.entries(parts.env).map(([name, value]) => `--env=${name}=${value}`),
@@ -114,13 +117,10 @@ const isolation = (subidUser: string): string[] => [
   '--security-opt=no-new-privileges',
 ];
 
-const limits = (
-  { limits: { memoryBytes, cpus, processes } }: BoxSpec,
-  { openFiles }: ContainerParts,
-): string[] => [
-  `--memory=${memoryBytes + GUEST_MEMORY_BYTES}`,
+const limits = ({ limits: { memoryBytes, cpus } }: BoxSpec, { openFiles }: ContainerParts): string[] => [
+  `--memory=${GUEST_LIMITS.memoryBytes}`,
   `--cpus=${cpus}`,
-  `--pids-limit=${processes}`,
+  `--pids-limit=${GUEST_LIMITS.processes}`,
   `--ulimit=nofile=${openFiles}:${openFiles}`,
   `--shm-size=${Math.floor(memoryBytes * SHARED_MEMORY_SHARE)}`,
   ...MEMORY_FOLDERS.map(
@@ -128,7 +128,10 @@ const limits = (
   ),
 ];
 
-const mounts = ({ guestFolders }: BoxSpec, { kit, code, disk, resolvConf }: ContainerParts): string[] =>
+const mounts = (
+  { guestFolders }: BoxSpec,
+  { kit, code, disk, resolvConf, groups }: ContainerParts,
+): string[] =>
   [
     [kit, INSIDE.kit, 'ro'],
     [resolvConf, '/etc/resolv.conf', 'ro'],
@@ -138,6 +141,7 @@ const mounts = ({ guestFolders }: BoxSpec, { kit, code, disk, resolvConf }: Cont
     [guestFolders.journal, INSIDE.journal, 'rw'],
     [disk, INSIDE.disk, 'rw'],
     [`${disk}/${DISK.volume}`, INSIDE.volume, 'rw'],
+    ...groups.map(({ from, to }) => [from, to, 'rw']),
   ].map(([from, to, mode]) => `--volume=${from}:${to}:${mode}`);
 
 /** Removes containers, running or not. */

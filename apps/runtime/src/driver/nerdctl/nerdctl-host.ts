@@ -8,6 +8,7 @@ import { openHierarchies, removeHierarchies } from '../cgroup/cgroup-hierarchies
 import { DriverError } from '../driver-error.js';
 import { SharedFiles } from '../shared-files.js';
 import { AgentDisks } from './agent-disk.js';
+import { AgentGroups } from './agent-groups.js';
 import { makeGuestKit, type GuestKit } from './guest-kit.js';
 import { instanceOf, namespaceOf } from './installation.js';
 import type { NerdctlScope } from './nerdctl-arguments.js';
@@ -53,6 +54,7 @@ export interface NerdctlHost {
   readonly cgroups: BoxCgroups;
   /** Folder for files that are needed for a moment. */
   readonly scratch: string;
+  readonly groups: AgentGroups;
   /** Folder for the ids of guests' processes. */
   readonly pids: string;
   /** Limit of open files of an agent's processes. */
@@ -99,6 +101,7 @@ export const openNerdctlHost = async (options: NerdctlDriverOptions): Promise<Ne
     }),
     sharedFiles: new SharedFiles(join(dataDir, 'shared'), false),
     cgroups: new BoxCgroups(hierarchies),
+    groups: new AgentGroups(hierarchies, namespace, ids),
     pids,
     scratch,
     openFiles: await openFilesLimit(),

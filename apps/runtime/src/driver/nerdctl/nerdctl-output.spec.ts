@@ -30,6 +30,8 @@ const parts = {
   code: '/templates/echo',
   disk: '/a/disk',
   resolvConf: '/data/resolv.conf',
+  groups: [{ from: '/sys/fs/cgroup/memory/berth-abc/agt_01/cgroup.procs', to: '/.berth/groups/memory' }],
+  groupParent: undefined,
   pidFile: '/pids/agt_01',
   command: ['/.berth/kit/lib/ld.so', '/.berth/kit/bin/node'],
   env: { A: 'b c' },
@@ -62,11 +64,19 @@ describe('the command line of a new container', () => {
     );
   });
 
-  it('limits memory, processors, processes and open files, and all tmpfs folders together to half of the memory', () => {
-    const guestMemory = 128 * MB;
+  it('gives the guest a way to the agent’s control groups, and names their parent only if they need one', () => {
+    expect(args).toContain(
+      '--volume=/sys/fs/cgroup/memory/berth-abc/agt_01/cgroup.procs:/.berth/groups/memory:rw',
+    );
+    expect(args.join(' ')).not.toContain('--cgroup-parent');
+    const nested = runArguments(spec, 'abc', { ...parts, groupParent: '/berth-abc/agt_01' });
+    expect(nested).toContain('--cgroup-parent=/berth-abc/agt_01');
+  });
+
+  it('limits the guest’s memory and processes, processors and open files, and tmpfs to half of the agent’s memory', () => {
     expect(args).toEqual(
       expect.arrayContaining([
-        `--memory=${512 * MB + guestMemory}`,
+        `--memory=${256 * MB}`,
         '--cpus=0.5',
         '--pids-limit=1024',
         '--ulimit=nofile=1024:1024',

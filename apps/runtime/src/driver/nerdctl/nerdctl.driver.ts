@@ -74,7 +74,7 @@ export class NerdctlDriver extends Driver {
   }
 
   async start(spec: BoxSpec): Promise<Box> {
-    const { address, disks, network } = this.#open;
+    const { address, disks, network, cgroups, groups } = this.#open;
     const { agentId, guestFolders } = spec;
     refuseUnsupported(spec, this.capabilities);
     await assertContainerdResponds(address);
@@ -84,7 +84,7 @@ export class NerdctlDriver extends Driver {
     await disks.handOver(guestFolders);
     const container = await this.#create(spec, image, disk);
     this.#containers.set(agentId, container);
-    const [pid] = await this.#open.cgroups.pids(container);
+    const [pid] = await cgroups.pids(groups.nameOf(agentId, container));
     const guest = pid === undefined ? undefined : await readProcess(pid);
     if (guest === undefined)
       throw new DriverError('guest_not_started', 'The guest exited immediately after its launch.');
@@ -92,12 +92,14 @@ export class NerdctlDriver extends Driver {
     const { ids, env, ...program } = await programOf(spec, image, `/proc/${guest.pid}/root`);
     await disks.giveVolume(agentId, ids);
     const socket = join(guestFolders.run, 'guest.sock');
-    return this.#keep(new ContainerBox({ agentId, container, socket, guest, ...program, imageEnv: env }));
+    const joined = await groups.complete(agentId, container, spec.limits);
+    const facts = { agentId, container, socket, guest, groups: joined, imageEnv: env };
+    return this.#keep(new ContainerBox({ ...facts, ...program }));
   }
 
   /** Creates the container and starts its guest. Returns the id of the container. */
   async #create(spec: BoxSpec, image: ObtainedImage, disk: string): Promise<string> {
-    const { instance, kit, sharedFiles, pids, scope, openFiles, network } = this.#open;
+    const { instance, kit, sharedFiles, pids, scope, openFiles, network, groups } = this.#open;
     const { agentId, source, runtimeClass } = spec;
     const pidFile = join(pids, agentId);
     await rm(pidFile, { force: true });
@@ -110,6 +112,8 @@ export class NerdctlDriver extends Driver {
         code: source.kind === 'image' ? null : await sharedFiles.share(source.folder),
         disk,
         resolvConf: network.resolvConf,
+        groups: await groups.create(agentId, spec.limits),
+        groupParent: groups.parentOf(agentId),
         pidFile,
         command: kit.command,
         openFiles,
@@ -148,30 +152,32 @@ export class NerdctlDriver extends Driver {
   }
 
   async freeze(agentId: string): Promise<void> {
-    await this.#open.cgroups.freeze(this.#containerOf(agentId));
+    await this.#open.cgroups.freeze(this.#groupOf(agentId));
   }
 
   async thaw(agentId: string): Promise<void> {
-    await this.#open.cgroups.thaw(this.#containerOf(agentId));
+    await this.#open.cgroups.thaw(this.#groupOf(agentId));
   }
 
   async isFrozen(agentId: string): Promise<boolean> {
-    const container = this.#containers.get(agentId);
-    return container !== undefined && this.#open.cgroups.isFrozen(container);
+    return this.#containers.has(agentId) && this.#open.cgroups.isFrozen(this.#groupOf(agentId));
   }
 
   async stop(agentId: string, graceMs: number): Promise<void> {
     const container = this.#containers.get(agentId);
     if (container !== undefined) {
       const { cgroups } = this.#open;
-      if (graceMs > 0) await letEnd(cgroups, container, Math.min(graceMs, LEFTOVER_GRACE_MS));
-      await killAll(cgroups, container);
+      const group = this.#groupOf(agentId);
+      if (graceMs > 0) await letEnd(cgroups, group, Math.min(graceMs, LEFTOVER_GRACE_MS));
+      await killAll(cgroups, group);
       this.#boxes.get(agentId)?.ended();
       this.#boxes.delete(agentId);
     }
     // No process has the volume open any more, and the removal takes longer.
     await this.#open.disks.unmount(agentId);
-    if (container !== undefined) await this.#discard(agentId, container);
+    if (container === undefined) return;
+    await this.#discard(agentId, container);
+    await this.#open.groups.remove(agentId);
   }
 
   async remove(agentId: string): Promise<void> {
@@ -192,7 +198,9 @@ export class NerdctlDriver extends Driver {
 
   async stats(agentId: string): Promise<BoxStats | null> {
     const container = this.#containers.get(agentId);
-    return container === undefined ? null : this.#open.cgroups.stats(container);
+    const { cgroups, groups } = this.#open;
+    if (container === undefined) return null;
+    return cgroups.stats(groups.nameOf(agentId, container), groups.limitedOf(agentId, container));
   }
 
   volumeBytes(agentId: string): Promise<number | null> {
@@ -277,11 +285,12 @@ export class NerdctlDriver extends Driver {
     return box;
   }
 
-  #containerOf(agentId: string): string {
+  /** The control group of the agent's container, for `BoxCgroups`. */
+  #groupOf(agentId: string): string {
     const container = this.#containers.get(agentId);
     if (container === undefined)
       throw new DriverError('box_absent', 'The agent has no processes on this host.');
-    return container;
+    return this.#open.groups.nameOf(agentId, container);
   }
 
   get #open(): NerdctlHost {

@@ -11,6 +11,7 @@ export const INSIDE = {
   journal: '/.berth/journal',
   disk: '/.berth/disk',
   gate: '/.berth/gate',
+  groups: '/.berth/groups',
   volume: '/workspace',
   tmp: '/tmp',
 } as const;

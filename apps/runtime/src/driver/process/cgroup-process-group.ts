@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { becomesTrue } from '../../poll.js';
 import { BoxCgroups, COMPLETE_WITHIN_MS } from '../cgroup/box-cgroups.js';
 import type { Hierarchy } from '../cgroup/cgroup-hierarchies.js';
+import { limitGroup } from '../cgroup/group-limits.js';
 import { DriverError } from '../driver-error.js';
 import type { BoxStats } from '../driver.js';
 import type { ProcessGroup, ProcessGroupLimits } from './process-group.js';
@@ -21,7 +22,7 @@ export class CgroupProcessGroup implements ProcessGroup {
       this.hierarchies.map(async (hierarchy) => {
         const folder = join(hierarchy.folder, agentId);
         await mkdir(folder, { recursive: true });
-        await limit(hierarchy, folder, limits);
+        await limitGroup(hierarchy, folder, limits);
         return join(folder, 'cgroup.procs');
       }),
     );
@@ -97,12 +98,3 @@ export class CgroupProcessGroup implements ProcessGroup {
     return (await Promise.all(removals)).every(Boolean);
   }
 }
-
-const limit = async (hierarchy: Hierarchy, folder: string, limits: ProcessGroupLimits): Promise<void> => {
-  const [memory, processes] =
-    hierarchy.version === 2 ? ['memory.max', 'pids.max'] : ['memory.limit_in_bytes', 'pids.max'];
-  if (hierarchy.controllers.includes('memory'))
-    await writeFile(join(folder, memory), String(limits.memoryBytes));
-  if (hierarchy.controllers.includes('pids'))
-    await writeFile(join(folder, processes), String(limits.processes));
-};
