@@ -55,6 +55,20 @@ describe('an agent in a container', () => {
     }
   });
 
+  it('is limited in control groups beside its guest’s, which it cannot leave', async () => {
+    const groupsOf = (pid: number): readonly string[] =>
+      readFileSync(`/proc/${pid}/cgroup`, 'utf8')
+        .split('\n')
+        .filter((line) => /:(memory|pids|):/.test(line));
+    await started.detach('sleep 30');
+    const { guest } = started.box.record as { guest: { pid: number } };
+    for (const pid of pidsOutside().filter((one) => one !== guest.pid))
+      expect(groupsOf(pid)).not.toEqual(groupsOf(guest.pid));
+    expect(await started.sh('echo 0 2>/dev/null > /.berth/groups/memory || echo refused')).toMatch(
+      /refused$/,
+    );
+  });
+
   it('has no capability in any set, cannot gain privileges, and has a filter of system calls', async () => {
     const status = await started.sh('cat /proc/self/status');
     const sets = [...status.matchAll(/^Cap\w+:\s+([0-9a-f]+)$/gm)].map(([, bits]) => bits);
