@@ -163,6 +163,7 @@ export class Guest {
         apiPort: this.parts.relay.port,
         mark: this.parts.mark,
         onCrashLoop: (message) => this.events.publish('crash_loop', message),
+        onKilled: (message) => this.events.publish('killed', message),
       },
     );
     try {

@@ -242,10 +242,13 @@ export interface ShutDown {
   readonly graceMs: number;
 }
 
-/** An event inside the guest. `seq` starts at 1 for each guest process. */
+/**
+ * An event inside the guest. `seq` starts at 1 for each guest process. `killed`: the kernel or someone else has killed
+ * the program, which is then restarted as after any crash.
+ */
 export interface GuestEvent {
   readonly seq: number;
-  readonly type: 'crash_loop';
+  readonly type: 'crash_loop' | 'killed';
   readonly message: string;
 }
 

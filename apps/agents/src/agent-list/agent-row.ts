@@ -46,6 +46,10 @@ export const evolveRow = (row: AgentRow | null, event: AgentEvent): AgentRow | n
   if (row === null || event.type === 'AgentDeleted') return null;
   if (event.type === 'AgentSleepRequested') return row;
   if (isVersionEvent(event)) return withVersion(row, event);
+  if (event.type === 'AgentRanOutOfMemory') {
+    const { message, at } = event.data;
+    return { ...row, updated_at: at, last_error: { code: 'out_of_memory', message, at } };
+  }
   const changed = {
     ...row,
     state_changed_at: event.data.at,

@@ -113,6 +113,16 @@ export type AgentEvent =
       };
     }
   | {
+      /** The kernel ended its program, which is restarted; the state stays. */
+      readonly type: 'AgentRanOutOfMemory';
+      readonly data: {
+        readonly agentId: string;
+        readonly epoch: number;
+        readonly message: string;
+        readonly at: string;
+      };
+    }
+  | {
       /** A deployment has built this version; the next start runs it. */
       readonly type: 'AgentVersionPrepared';
       readonly data: { readonly agentId: string; readonly source: DeployedSource; readonly at: string };

@@ -55,6 +55,12 @@ export type AgentCommand =
       readonly message: string;
       readonly at: string;
     }
+  | {
+      readonly type: 'ReportOutOfMemory';
+      readonly epoch: number;
+      readonly message: string;
+      readonly at: string;
+    }
   | { readonly type: 'LoseHost'; readonly at: string }
   | { readonly type: 'RemoveHost'; readonly at: string }
   | { readonly type: 'SettleAbsence'; readonly epoch: number; readonly at: string }

@@ -487,3 +487,23 @@ describe('a start that its host breaks off because it can start no agent', () =>
     expect(types(given(awake, { type: 'SettleAbsence', epoch: 1, at }))).toEqual(['AgentStarting.v2']);
   });
 });
+
+describe('an agent that runs out of memory', () => {
+  const report = (epoch: number): AgentCommand => ({
+    type: 'ReportOutOfMemory',
+    epoch,
+    message: 'Too much.',
+    at,
+  });
+
+  it('keeps running, and the reason is recorded', () => {
+    const { events } = given(running, report(1));
+    expect(events).toMatchObject([{ type: 'AgentRanOutOfMemory', data: { epoch: 1, message: 'Too much.' } }]);
+    expect(types(given([...running, ...events], wake()))).toEqual([]);
+  });
+
+  it('has no record of that at another epoch, or when it does not run', () => {
+    expect(types(given(running, report(2)))).toEqual([]);
+    expect(types(given([...running, asleep(1, 'cold')], report(1)))).toEqual([]);
+  });
+});

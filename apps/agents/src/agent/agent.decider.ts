@@ -57,6 +57,7 @@ const decideLive = (command: LiveCommand, agent: LiveAgent): readonly AgentEvent
     case 'BreakOffStart':
     case 'ConfirmStopped':
     case 'ReportCrashLoop':
+    case 'ReportOutOfMemory':
       return atEpoch(command, agent);
   }
 };

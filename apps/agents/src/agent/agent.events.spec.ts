@@ -20,6 +20,7 @@ describeGoldenEvents(GOLDEN, agentCodec, {
   AgentStopping: true,
   AgentStopped: true,
   AgentFailed: true,
+  AgentRanOutOfMemory: true,
   AgentDeletionRequested: true,
   AgentDeleted: true,
 });

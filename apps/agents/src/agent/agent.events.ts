@@ -13,6 +13,7 @@ const STORED_TYPES: ReadonlySet<string> = new Set<AgentEvent['type']>([
   'AgentStopping',
   'AgentStopped',
   'AgentFailed',
+  'AgentRanOutOfMemory',
   'AgentVersionPrepared',
   'AgentVersionAdopted',
   'AgentVersionAbandoned',

@@ -95,6 +95,7 @@ export const evolve = (agent: Agent, event: AgentEvent): Agent => {
       return withLife(agent, { state: 'sleeping', depth, reason }, at);
     }
     case 'AgentSleepRequested':
+    case 'AgentRanOutOfMemory':
       return agent;
     case 'AgentStopping': {
       const { target, deadline, at, epoch } = event.data;

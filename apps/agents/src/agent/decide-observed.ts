@@ -82,7 +82,12 @@ export const settlePresence = (
 };
 
 type EpochCommand = AgentCommandOf<
-  'ConfirmStarted' | 'FailTransition' | 'BreakOffStart' | 'ConfirmStopped' | 'ReportCrashLoop'
+  | 'ConfirmStarted'
+  | 'FailTransition'
+  | 'BreakOffStart'
+  | 'ConfirmStopped'
+  | 'ReportCrashLoop'
+  | 'ReportOutOfMemory'
 >;
 
 /** Results that a host reports for an epoch; those of an old epoch are ignored. */
@@ -101,6 +106,8 @@ export const atEpoch = (command: EpochCommand, agent: LiveAgent): readonly Agent
         : failTransition({ ...command, type: 'FailTransition', code: 'agent_crash_loop' }, agent, false);
     case 'ConfirmStopped':
       return confirmStopped(command, agent);
+    case 'ReportOutOfMemory':
+      return outOfMemory(command, agent);
   }
 };
 
@@ -115,6 +122,13 @@ const confirmStarted = (
     { type: 'AgentStarted', data: { agentId, epoch, guest, at } },
   ];
 };
+
+/** The agent runs on: its guest restarts the program. */
+const outOfMemory = (
+  { message, at }: AgentCommandOf<'ReportOutOfMemory'>,
+  { life, agentId, epoch }: LiveAgent,
+): readonly AgentEvent[] =>
+  life.state === 'running' ? [{ type: 'AgentRanOutOfMemory', data: { agentId, epoch, message, at } }] : [];
 
 const failTransition = (
   { code, message, at }: AgentCommandOf<'FailTransition'>,

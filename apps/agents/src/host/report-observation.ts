@@ -33,6 +33,8 @@ const toCommand = ({ epoch, observation }: ReportObservation): AgentCommand => {
       return { type: 'FallAsleep', epoch, depth: observation.depth, reason: observation.reason, at };
     case 'exited':
       return { type: 'ReportCrash', epoch, message: observation.message, at };
+    case 'out_of_memory':
+      return { type: 'ReportOutOfMemory', epoch, message: observation.message, at };
     case 'crash_loop':
       return { type: 'ReportCrashLoop', epoch, message: observation.message, at };
   }

@@ -11,6 +11,8 @@ import { startCaptured } from '../output/start-captured.js';
 
 /** How long to wait for the output of a program that has exited. */
 const LAST_OUTPUT_MS = 200;
+/** The exit code of a shell whose command was killed. */
+const KILLED_CODE = 137;
 
 /** One process of the agent's program, in its own process group. */
 export class ProgramProcess {
@@ -18,6 +20,8 @@ export class ProgramProcess {
   readonly ended: Promise<string>;
   readonly #child: ChildProcess;
   #over = false;
+  #isEnding = false;
+  #wasKilled = false;
 
   constructor(
     program: PutProgram & { readonly command: readonly [string, ...string[]] },
@@ -34,8 +38,14 @@ export class ProgramProcess {
     this.ended = this.#watch(Promise.all([collect(stdout, 'stdout', log), collect(stderr, 'stderr', log)]));
   }
 
+  /** Whether it was killed, not by `end`. A shell in between passes that on as its exit code. */
+  get wasKilled(): boolean {
+    return this.#wasKilled;
+  }
+
   /** Sends TERM to the group, then KILL after `graceMs`; resolves when the program has exited. */
   async end(graceMs: number): Promise<void> {
+    this.#isEnding = true;
     this.#signal('SIGTERM');
     const killed = new AbortController();
     const ended = this.ended.finally(() => killed.abort());
@@ -50,6 +60,7 @@ export class ProgramProcess {
     const { promise, resolve } = Promise.withResolvers<string>();
     this.#child.once('error', (error) => resolve(`could not be started (${reason(error)})`));
     this.#child.once('exit', (code, signal) => {
+      this.#wasKilled = !this.#isEnding && (signal === 'SIGKILL' || code === KILLED_CODE);
       resolve(signal === null ? `exited with code ${code}` : `was ended by ${signal}`);
     });
     return promise.then(async (how) => {

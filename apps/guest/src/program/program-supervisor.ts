@@ -20,6 +20,8 @@ export interface SupervisorDependencies {
   readonly mark: Readonly<Record<string, string>>;
   /** Called when the program keeps crashing and the supervisor gives up. */
   readonly onCrashLoop: (message: string) => void;
+  /** Called when the program was killed, not by the supervisor. */
+  readonly onKilled: (message: string) => void;
 }
 
 /** Runs one program: starts it, restarts it when it crashes, and gives up if it keeps crashing. */
@@ -127,6 +129,7 @@ export class ProgramSupervisor {
       await process.end(0);
     }
     const how = await ended;
+    if (process.wasKilled) this.environment.onKilled(`The agent's program ${how}.`);
     if (this.#state === 'serving') this.#enter('restarting');
     return how;
   }

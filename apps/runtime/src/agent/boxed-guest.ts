@@ -45,6 +45,7 @@ export class BoxedGuest {
   #awake: Awake | undefined;
   #halted = new AbortController();
   #refusesCommands: boolean;
+  #oomKills = 0;
   #ended = false;
 
   /** `adopted`: taken over from an earlier host process, so its previous state is unknown. */
@@ -98,6 +99,13 @@ export class BoxedGuest {
     this.#awake = { activity, ending, closing: new AbortController() };
     this.#halted = new AbortController();
     void watchEvents(this.client, this.#events, ending.signal, onEvent);
+  }
+
+  /** Whether the kernel has ended processes for lack of memory since the last call; `oomKills` as in `BoxStats`. */
+  hasRunOutOfMemory(oomKills: number): boolean {
+    const has = oomKills > this.#oomKills;
+    this.#oomKills = oomKills;
+    return has;
   }
 
   /** Whether work is in flight. */

@@ -5,6 +5,7 @@ import type {
   StartAgent,
   StartedAgent,
 } from '@berth/contracts/runtime';
+import type { GuestEvent } from '@berth/guest-protocol';
 import { isDomainError } from '@berth/kernel';
 import pLimit from 'p-limit';
 import { stayAwakeForRunning } from '../execution/follow-execution.js';
@@ -22,6 +23,7 @@ const DRAIN_MS = 20_000;
 const STOP_GRACE_MS = 10_000;
 const REMOVE_GRACE_MS = 1_000;
 const RELOAD_WITHIN_MS = 50_000;
+const OUT_OF_MEMORY = 'The agent used all of its memory, and the kernel ended its program.';
 
 /**
  * One agent on this host. State changes run one at a time, in order; an old epoch is rejected before anything is done.
@@ -203,7 +205,7 @@ export class HostedAgent {
       idleTtlSeconds: this.#record.idleTtlSeconds,
       onIdle: () => this.#inBackground(() => this.#sleepIfIdle(guest)),
       onActivity: (view) => this.deps.activities.note(this.agentId, view),
-      onEvent: (event) => this.#inBackground(() => this.#fail(guest, event.type, event.message)),
+      onEvent: (event) => this.#inBackground(() => this.#take(guest, event)),
     });
   }
 
@@ -258,6 +260,19 @@ export class HostedAgent {
         this.#fail(guest, 'exited', 'The agent ended unexpectedly: its guest process is gone.'),
       ),
     );
+  }
+
+  #take(guest: BoxedGuest, { type, message }: GuestEvent): Promise<void> {
+    return type === 'killed' ? this.#explainKill(guest) : this.#fail(guest, type, message);
+  }
+
+  /** The guest restarts a program that was killed, and cannot see why it was. */
+  async #explainKill(guest: BoxedGuest): Promise<void> {
+    if (!this.#has(guest)) return;
+    const stats = await this.deps.driver.stats(this.agentId);
+    if (!guest.hasRunOutOfMemory(stats?.oomKills ?? 0)) return;
+    await this.#keeper.log('error', OUT_OF_MEMORY);
+    this.#keeper.report({ type: 'out_of_memory', message: OUT_OF_MEMORY });
   }
 
   /** Ends the agent after a failure and reports it. */

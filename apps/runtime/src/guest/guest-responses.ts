@@ -1,5 +1,11 @@
 import { DomainError, isEffect, type ErrorKind } from '@berth/kernel';
-import type { GuestEvents, GuestHealth, ProgramResponse, ProgramState } from '@berth/guest-protocol';
+import type {
+  GuestEvent,
+  GuestEvents,
+  GuestHealth,
+  ProgramResponse,
+  ProgramState,
+} from '@berth/guest-protocol';
 import { fields, isText } from './response-fields.js';
 
 // A guest runs among the agent's own processes: everything it returns is checked and bounded before it is passed on.
@@ -65,7 +71,7 @@ export const readEvents = (body: unknown): GuestEvents => {
     last: Number(last),
     events: events.slice(0, MAX_EVENTS).flatMap((event: unknown) => {
       const { seq, type, message } = fields(event);
-      if (!Number.isSafeInteger(seq) || type !== 'crash_loop' || typeof message !== 'string') return [];
+      if (!Number.isSafeInteger(seq) || !isEventType(type) || typeof message !== 'string') return [];
       return [{ seq: Number(seq), type, message: message.slice(0, LONGEST_MESSAGE) }];
     }),
   };
@@ -104,6 +110,9 @@ const readContext = (context: unknown): DomainError['context'] => {
       : {}),
   };
 };
+
+const isEventType = (value: unknown): value is GuestEvent['type'] =>
+  value === 'crash_loop' || value === 'killed';
 
 const isState = (value: unknown): value is ProgramState => typeof value === 'string' && STATES.has(value);
 

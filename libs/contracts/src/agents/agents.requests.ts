@@ -89,7 +89,9 @@ export interface ReportObservation {
   readonly observation:
     | { readonly type: 'asleep'; readonly depth: 'warm' | 'cold'; readonly reason: 'idle' | 'host_shutdown' }
     | { readonly type: 'exited'; readonly message: string }
-    | { readonly type: 'crash_loop'; readonly message: string };
+    | { readonly type: 'crash_loop'; readonly message: string }
+    /** Its program is restarted. */
+    | { readonly type: 'out_of_memory'; readonly message: string };
 }
 
 /**

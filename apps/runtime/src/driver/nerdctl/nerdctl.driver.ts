@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json } from '@berth/kernel';
 import { runtimeClassOf } from '@berth/host-requirements';
@@ -23,6 +23,7 @@ import { ImageStore, type CallNerdctl, type ObtainedImage } from './images/image
 import { listArguments, removeArguments, runArguments, scopeArguments } from './nerdctl-arguments.js';
 import { NERDCTL_CAPABILITIES } from './nerdctl-capabilities.js';
 import { toDriverError } from './nerdctl-failures.js';
+import { kitOf, removeOldKits } from './old-kits.js';
 import { openNerdctlHost, type NerdctlDriverOptions, type NerdctlHost } from './nerdctl-host.js';
 import { guestVariables } from './paths-inside.js';
 import { runContainerTask, type AttachedCall, type ContainerTaskMeans } from './tasks/container-task.js';
@@ -60,6 +61,7 @@ export class NerdctlDriver extends Driver {
     for (const { agentId, epoch } of found) if (epoch === null) await this.stop(agentId, 0);
     await this.#host.taskDisks.releaseAll();
     await this.#host.disks.unmountAll(new Set(found.map(({ agentId }) => agentId)));
+    await this.#removeOldKits(found);
   }
 
   async prepare(source: BoxSource): Promise<void> {
@@ -223,6 +225,17 @@ export class NerdctlDriver extends Driver {
     // A deployment has pulled its image.
     const policy = source.kind === 'image' && runtime.pull === 'always' ? 'missing' : runtime.pull;
     return this.#images.obtain(reference, policy, isInsecure(reference, deploy.registries));
+  }
+
+  async #removeOldKits(found: readonly ListedContainer[]): Promise<void> {
+    // A folder that several installations share may have kits that are just about to be used.
+    if (this.options.kits !== undefined) return;
+    const { cgroups, groups, kit } = this.#open;
+    const used = found.map(async ({ agentId, id }) => {
+      const [pid] = await cgroups.pids(groups.nameOf(agentId, id));
+      return kitOf(await readFile(`/proc/${pid}/mountinfo`, 'utf8').catch(() => ''));
+    });
+    await removeOldKits(kit.folder, new Set((await Promise.all(used)).flatMap((name) => name ?? [])));
   }
 
   async #containersOfThisHost(): Promise<readonly ListedContainer[]> {
