@@ -18,6 +18,8 @@ export interface DriverUnderTest {
   readonly source: BoxSource;
   /** Name of a file in the code folder of a box with that source. */
   readonly codeFile: string;
+  /** At least so much memory the statistics count for the guest alone; 0: they count only the agent's processes. */
+  readonly guestMemoryBytes: number;
 }
 
 const COMMAND_MS = 30_000;
@@ -71,7 +73,7 @@ export class DriverFixture {
   readonly #agents = new Set<string>();
 
   private constructor(
-    private readonly underTest: DriverUnderTest,
+    readonly underTest: DriverUnderTest,
     readonly dataDir: string,
     public driver: Driver,
   ) {}

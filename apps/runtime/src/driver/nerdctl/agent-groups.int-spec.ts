@@ -1,11 +1,13 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Hierarchy } from '../cgroup/cgroup-hierarchies.js';
 import { AgentGroups } from './agent-groups.js';
+import { joinProgram } from './join-program.plan.js';
 import { joining } from './joining.js';
-import { AGENT_USER } from './paths-inside.js';
+import { AGENT_IDS, JOIN, runAsUser } from './paths-inside.js';
 
 const OWNER = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
 const LIMITS = { memoryBytes: 1_000_000, processes: 50 };
@@ -93,16 +95,77 @@ describe('the control groups of an agent', () => {
 });
 
 describe('a process of an agent', () => {
-  it('joins its groups before it becomes the agent’s, and is not started if it cannot', () => {
-    const { launcher } = joining(AGENT_USER, ['/.berth/groups/memory', '/.berth/groups/pids']);
-    const script = launcher?.indexOf('-c') ?? -1;
-    expect(launcher?.[script + 1]).toBe(
-      'echo 0 > /.berth/groups/memory || exit 125; echo 0 > /.berth/groups/pids || exit 125; exec "$@"',
-    );
-    expect(launcher?.slice(-(AGENT_USER.launcher?.length ?? 0))).toEqual(AGENT_USER.launcher);
+  const user = runAsUser(AGENT_IDS);
+
+  it('joins its groups before it becomes the agent’s', () => {
+    const files = ['/.berth/groups/memory', '/.berth/groups/pids'];
+    expect(joining(user, files).launcher).toEqual([JOIN, ...files, '--', ...(user.launcher ?? [])]);
   });
 
   it('of a container without such groups starts as before', () => {
-    expect(joining(AGENT_USER, [])).toBe(AGENT_USER);
+    expect(joining(user, [])).toBe(user);
+  });
+
+  it('is never started beside its groups, whatever its user', () => {
+    expect(() => joining({ uid: 0, gid: 0 }, ['/.berth/groups/memory'])).toThrow('launcher');
+  });
+});
+
+describe('the program by which a process joins its groups', () => {
+  let folder: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'berth-join-'));
+    writeFileSync(join(folder, 'join'), joinProgram(process.arch), { mode: 0o755 });
+  });
+
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+    spawnSync(join(folder, 'join'), args, { env, encoding: 'utf8', cwd: folder });
+
+  it('writes to each file and passes arguments and environment on unchanged', () => {
+    const files = ['a', 'b'].map((name) => join(folder, name));
+    for (const file of files) writeFileSync(file, '');
+    const env = { 'a.b': '1', UID: '7', _: 'x', EMPTY: '' };
+    const shown = run(
+      [
+        ...files,
+        '--',
+        '/usr/bin/env',
+        '--',
+        '/bin/sh',
+        '-c',
+        'cat /proc/$$/environ; echo "$@"',
+        '-',
+        'c d',
+        '--',
+      ],
+      env,
+    );
+    expect(shown.stdout).toBe(
+      `${Object.entries(env)
+        .map(([name, value]) => `${name}=${value}\0`)
+        .join('')}c d --\n`,
+    );
+    expect(files.map((file) => readFileSync(file, 'utf8'))).toEqual(['0', '0']);
+  });
+
+  it('does not start the command if it cannot join', () => {
+    const command = ['--', '/bin/sh', '-c', `echo > ${join(folder, 'started')}`];
+    const [absent, present] = [join(folder, 'absent'), join(folder, 'present')];
+    writeFileSync(present, '');
+    expect(run([present, absent, ...command]).status).toBe(125);
+    // Refuses what is written to it, as a control group does that is full.
+    expect(run(['/dev/full', ...command]).status).toBe(125);
+    expect(run([present]).status).toBe(125);
+    expect(existsSync(join(folder, 'started'))).toBe(false);
+    expect(run([present, ...command]).status).toBe(0);
+    expect(existsSync(join(folder, 'started'))).toBe(true);
+  });
+
+  it('exists for the processors that Node names x64 and arm64 only', () => {
+    expect(joinProgram('arm64').subarray(18, 20)).toEqual(Buffer.from([183, 0]));
+    expect(() => joinProgram('ia32')).toThrow('ia32');
   });
 });

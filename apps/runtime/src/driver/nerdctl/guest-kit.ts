@@ -18,13 +18,14 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { openUp } from '../shared-files.js';
-import { INSIDE, LOADER } from './paths-inside.js';
+import { joinProgram } from './join-program.plan.js';
+import { INSIDE, JOIN, LOADER } from './paths-inside.js';
 import { deafLoader, relocateProgram } from './relocate-program.plan.js';
 
 const run = promisify(execFile);
 
 /** Part of the name of a kit; changes with what is in it besides the files of the host. */
-const KIT_FORMAT = '2';
+const KIT_FORMAT = '3';
 
 /** Small programs export no symbol that `relocateProgram` could replace, so the loader is called with them. */
 const MKFIFO = `#!${INSIDE.kit}/bin/bash
@@ -181,6 +182,7 @@ const make = async (
   await copy(programs.mkfifo, join(lib, 'mkfifo'));
   await writeFile(join(bin, 'mkfifo'), MKFIFO, { mode: 0o755 });
   if (npm !== undefined) await addNpm(npm, making);
+  await writeFile(join(lib, basename(JOIN)), joinProgram(process.arch), { mode: 0o755 });
   for (const { name, folder: from } of packages) {
     const to = join(making, 'node_modules', name);
     await cp(from, to, {

@@ -69,6 +69,18 @@ describe('an agent in a container', () => {
     );
   });
 
+  it('has the environment that it is given, unchanged by its start', async () => {
+    const given = { 'a.b': '1', UID: '7', SHLVL: 'mine' };
+    const request = { executionId: newId('exe'), command: 'tr "\\0" "\\n" < /proc/$$/environ', cwd: null };
+    const report = await started.client.execute(
+      { ...request, env: given, timeoutMs: 30_000, waitMs: 30_000 },
+      AbortSignal.timeout(30_000),
+    );
+    const seen = (report.stdout ?? '').split('\n');
+    for (const [name, value] of Object.entries(given)) expect(seen).toContain(`${name}=${value}`);
+    expect(seen.filter((line) => /^(?:PWD|OLDPWD|_)=/.test(line))).toEqual([]);
+  });
+
   it('has no capability in any set, cannot gain privileges, and has a filter of system calls', async () => {
     const status = await started.sh('cat /proc/self/status');
     const sets = [...status.matchAll(/^Cap\w+:\s+([0-9a-f]+)$/gm)].map(([, bits]) => bits);

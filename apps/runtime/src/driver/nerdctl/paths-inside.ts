@@ -19,6 +19,9 @@ export const INSIDE = {
 /** The dynamic loader among the kit's libraries. */
 export const LOADER = 'ld.so';
 
+/** The kit's `joinProgram`. */
+export const JOIN = `${INSIDE.kit}/lib/join`;
+
 /** The kit's own shell. */
 export const SHELL = `${INSIDE.kit}/bin/sh`;
 

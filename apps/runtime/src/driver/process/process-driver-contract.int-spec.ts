@@ -41,5 +41,6 @@ for (const [name, features] of VARIANTS) {
       image: null,
     },
     codeFile: 'template.json',
+    guestMemoryBytes: 10 * 1024 * 1024,
   });
 }

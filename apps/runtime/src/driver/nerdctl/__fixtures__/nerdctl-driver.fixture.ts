@@ -40,4 +40,5 @@ export const nerdctlDriverUnderTest: DriverUnderTest = {
   create: (dataDir) => nerdctlDriverOn(dataDir, containerTestHost().address),
   source: { kind: 'template', version: 1, name: 'shell', folder: join(TEST_TEMPLATES, 'shell'), image: null },
   codeFile: 'template.json',
+  guestMemoryBytes: 0,
 };
