@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Env } from '@berth/config';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,11 +12,38 @@ import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './s
 const folder = temporaryFolder();
 let env: Env;
 let stack: StandaloneStack;
+const data = join(folder.path, 'data');
+const templates = join(folder.path, 'templates');
 const api = new Api(() => stack);
 
+/** Serves, and uses memory without end as soon as its volume has a file `bomb`, which it deletes. */
+const GREEDY = `
+import { existsSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+createServer((_, response) => response.end('ok')).listen(Number(process.env.PORT), '127.0.0.1');
+setInterval(() => {
+  if (!existsSync('/workspace/bomb')) return;
+  rmSync('/workspace/bomb');
+  for (const kept = []; ; ) kept.push(Buffer.alloc(16 * 1024 * 1024, 1));
+}, 50);
+`;
+
 beforeAll(async () => {
-  env = await prepareContainerStack(folder.path);
-  stack = await startStandaloneStack(folder.path, env);
+  mkdirSync(data);
+  mkdirSync(join(templates, 'greedy'), { recursive: true });
+  writeFileSync(join(templates, 'greedy', 'agent.mjs'), GREEDY);
+  const template = {
+    id: 'greedy',
+    name: 'Greedy',
+    description: 'For tests.',
+    resources: { memMb: 256, vcpus: 1, diskGb: 1 },
+    capabilities: ['exec'],
+    env: [],
+    program: { command: ['node', 'agent.mjs'] },
+  };
+  writeFileSync(join(templates, 'greedy', 'template.json'), JSON.stringify(template));
+  env = { ...(await prepareContainerStack(data)), BERTH_TEMPLATES_DIR: templates };
+  stack = await startStandaloneStack(data, env);
 });
 
 afterAll(async () => {
@@ -85,5 +114,41 @@ describe('an agent whose volume is full', () => {
       expect((await full.files.write('new/file', 'x'.repeat(10_000))).status).toBe(200);
     });
     expect((await full.exec.run('echo x > by-program && cat by-program')).body.stdout).toBe('x\n');
+  });
+});
+
+describe('an agent that uses all of its memory', () => {
+  /** Process ids of its program. */
+  const programOf = async ({ exec }: Agent): Promise<string> => {
+    const isProgram = `tr '\\0' ' ' < $p/cmdline | grep -q '^[^ ]*node agent.mjs $'`;
+    return (await exec.run(`for p in /proc/[0-9]*; do ${isProgram} && echo $p; done`)).body.stdout;
+  };
+
+  it('in an execution, loses that execution, which ends with exit code 137, and nothing else', async () => {
+    const agent = await startAgent({ templateId: 'greedy' });
+    const before = await programOf(agent);
+    expect(before).toMatch(/^\/proc\/\d+\n$/);
+    const bomb = 'exec node -e "for (const kept = []; ; ) kept.push(Buffer.alloc(16 << 20, 1))"';
+    expect((await agent.exec.run(bomb)).body).toMatchObject({ exitCode: 137 });
+    expect(await programOf(agent)).toBe(before);
+    expect((await agent.exec.run('echo alive')).body.stdout).toBe('alive\n');
+  });
+
+  it('in its program, has it restarted and says why, while its guest and its other processes live on', async () => {
+    const agent = await startAgent({ templateId: 'greedy' });
+    const before = await programOf(agent);
+    const sleeper = await agent.exec.begin('sleep 300');
+    expect((await agent.files.write('bomb', '')).status).toBeLessThan(300);
+    await eventually(
+      async () => {
+        const { body } = await api.get(`/api/agents/${agent.id}`);
+        expect(body).toMatchObject({ state: 'running', lastError: { code: 'out_of_memory' } });
+        const now = await programOf(agent);
+        expect(now).toMatch(/^\/proc\/\d+\n$/);
+        expect(now).not.toBe(before);
+      },
+      { timeoutMs: 30_000 },
+    );
+    expect((await agent.exec.get(sleeper)).body).toMatchObject({ status: 'running' });
   });
 });

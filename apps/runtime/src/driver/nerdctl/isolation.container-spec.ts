@@ -71,12 +71,13 @@ describe('an agent in a container', () => {
 
   it('has the environment that it is given, unchanged by its start', async () => {
     const given = { 'a.b': '1', UID: '7', SHLVL: 'mine' };
-    const request = { executionId: newId('exe'), command: 'tr "\\0" "\\n" < /proc/$$/environ', cwd: null };
+    // A second command: otherwise the shell becomes the first, with an environment that the shell has changed.
+    const request = { executionId: newId('exe'), command: 'cat /proc/$$/environ; :', cwd: null };
     const report = await started.client.execute(
       { ...request, env: given, timeoutMs: 30_000, waitMs: 30_000 },
       AbortSignal.timeout(30_000),
     );
-    const seen = (report.stdout ?? '').split('\n');
+    const seen = (report.stdout ?? '').split('\0');
     for (const [name, value] of Object.entries(given)) expect(seen).toContain(`${name}=${value}`);
     expect(seen.filter((line) => /^(?:PWD|OLDPWD|_)=/.test(line))).toEqual([]);
   });
