@@ -44,12 +44,7 @@ const CAUSE_REASONS = {
 export const evolveRow = (row: AgentRow | null, event: AgentEvent): AgentRow | null => {
   if (event.type === 'AgentCreated.v2') return newRow(event.data);
   if (row === null || event.type === 'AgentDeleted') return null;
-  if (event.type === 'AgentSleepRequested') return row;
-  if (isVersionEvent(event)) return withVersion(row, event);
-  if (event.type === 'AgentRanOutOfMemory') {
-    const { message, at } = event.data;
-    return { ...row, updated_at: at, last_error: { code: 'out_of_memory', message, at } };
-  }
+  if (keepsState(event)) return inSameState(row, event);
   const changed = {
     ...row,
     state_changed_at: event.data.at,
@@ -99,6 +94,19 @@ export const evolveRow = (row: AgentRow | null, event: AgentEvent): AgentRow | n
     case 'AgentCreationAbandoned':
       return null;
   }
+};
+
+type SameStateEvent =
+  VersionEvent | Extract<AgentEvent, { readonly type: 'AgentSleepRequested' | 'AgentRanOutOfMemory' }>;
+
+const keepsState = (event: AgentEvent): event is SameStateEvent =>
+  event.type === 'AgentSleepRequested' || event.type === 'AgentRanOutOfMemory' || isVersionEvent(event);
+
+const inSameState = (row: AgentRow, event: SameStateEvent): AgentRow => {
+  if (event.type === 'AgentSleepRequested') return row;
+  if (event.type !== 'AgentRanOutOfMemory') return withVersion(row, event);
+  const { message, at } = event.data;
+  return { ...row, updated_at: at, last_error: { code: 'out_of_memory', message, at } };
 };
 
 const withVersion = (row: AgentRow, event: VersionEvent): AgentRow => {

@@ -488,22 +488,11 @@ describe('a start that its host breaks off because it can start no agent', () =>
   });
 });
 
-describe('an agent that runs out of memory', () => {
-  const report = (epoch: number): AgentCommand => ({
-    type: 'ReportOutOfMemory',
-    epoch,
-    message: 'Too much.',
-    at,
-  });
-
-  it('keeps running, and the reason is recorded', () => {
-    const { events } = given(running, report(1));
-    expect(events).toMatchObject([{ type: 'AgentRanOutOfMemory', data: { epoch: 1, message: 'Too much.' } }]);
-    expect(types(given([...running, ...events], wake()))).toEqual([]);
-  });
-
-  it('has no record of that at another epoch, or when it does not run', () => {
-    expect(types(given(running, report(2)))).toEqual([]);
-    expect(types(given([...running, asleep(1, 'cold')], report(1)))).toEqual([]);
-  });
+it('an agent that runs out of memory keeps running; the reason is recorded, unless of another epoch or life', () => {
+  const oom = (epoch: number): AgentCommand => ({ type: 'ReportOutOfMemory', epoch, message: 'Full.', at });
+  const { events } = given(running, oom(1));
+  expect(events).toMatchObject([{ type: 'AgentRanOutOfMemory', data: { epoch: 1, message: 'Full.' } }]);
+  expect(types(given([...running, ...events], wake()))).toEqual([]);
+  expect(types(given(running, oom(2)))).toEqual([]);
+  expect(types(given([...running, asleep(1, 'cold')], oom(1)))).toEqual([]);
 });

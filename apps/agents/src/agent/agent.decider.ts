@@ -1,7 +1,7 @@
 import { DomainError, type Decider } from '@berth/kernel';
 import type { AgentCommand } from './agent.commands.js';
 import { evolve, type Agent, type AgentEvent, type LiveAgent } from './agent.js';
-import { atEpoch, crash, fallAsleep, settlePresence, settleAbsence } from './decide-observed.js';
+import { atEpoch, crash, fallAsleep, isAtEpoch, settlePresence, settleAbsence } from './decide-observed.js';
 import { failWithHost, requireHost } from './decide-lost.js';
 import { prepareVersion } from './decide-versions.js';
 import { abandonCreation, create, sleep, start, stop, wake } from './decide-requested.js';
@@ -33,6 +33,7 @@ type LiveCommand = Exclude<
 >;
 
 const decideLive = (command: LiveCommand, agent: LiveAgent): readonly AgentEvent[] => {
+  if (isAtEpoch(command)) return atEpoch(command, agent);
   switch (command.type) {
     case 'Start':
       return start(command, agent);
@@ -52,13 +53,6 @@ const decideLive = (command: LiveCommand, agent: LiveAgent): readonly AgentEvent
       return settlePresence(command, agent);
     case 'RequestDeletion':
       return [{ type: 'AgentDeletionRequested', data: { agentId: agent.agentId, at: command.at } }];
-    case 'ConfirmStarted':
-    case 'FailTransition':
-    case 'BreakOffStart':
-    case 'ConfirmStopped':
-    case 'ReportCrashLoop':
-    case 'ReportOutOfMemory':
-      return atEpoch(command, agent);
   }
 };
 

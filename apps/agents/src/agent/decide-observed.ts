@@ -1,4 +1,4 @@
-import type { AgentCommandOf } from './agent.commands.js';
+import type { AgentCommand, AgentCommandOf } from './agent.commands.js';
 import type { AgentEvent, Life, LiveAgent } from './agent.js';
 import { isUntried } from './agent-versions.js';
 import { beforeLoss, settleEarlierPresence, settleLostAbsence, settleLostPresence } from './decide-lost.js';
@@ -89,6 +89,17 @@ type EpochCommand = AgentCommandOf<
   | 'ReportCrashLoop'
   | 'ReportOutOfMemory'
 >;
+
+const AT_EPOCH: Readonly<Record<EpochCommand['type'], true>> = {
+  ConfirmStarted: true,
+  FailTransition: true,
+  BreakOffStart: true,
+  ConfirmStopped: true,
+  ReportCrashLoop: true,
+  ReportOutOfMemory: true,
+};
+
+export const isAtEpoch = (command: AgentCommand): command is EpochCommand => command.type in AT_EPOCH;
 
 /** Results that a host reports for an epoch; those of an old epoch are ignored. */
 export const atEpoch = (command: EpochCommand, agent: LiveAgent): readonly AgentEvent[] => {

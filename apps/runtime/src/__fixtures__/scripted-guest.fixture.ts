@@ -38,7 +38,8 @@ export class ScriptedGuest {
       idleTtlSeconds: 0,
       onIdle: () => undefined,
       onActivity: () => undefined,
-      onEvent: () => undefined,
+      onCrashLoop: () => undefined,
+      onKilled: () => undefined,
     });
     return this;
   }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ActivityKind } from '@berth/contracts/agents';
 import type { DeliveredMessage, StartedAgent } from '@berth/contracts/runtime';
 import { isDomainError, type DomainError } from '@berth/kernel';
-import { DELIVERY_ABANDONED_CODE, type DeliverToProgram, type GuestEvent } from '@berth/guest-protocol';
+import { DELIVERY_ABANDONED_CODE, type DeliverToProgram } from '@berth/guest-protocol';
 import { injectTrace, requestContext, withSpan, type TraceCarrier } from '@berth/telemetry';
 import { AwaitedDeliveries } from '../delivery/awaited-deliveries.js';
 import type { Box } from '../driver/driver.js';
@@ -16,7 +16,9 @@ export interface AwakeHooks {
   readonly idleTtlSeconds: number;
   readonly onIdle: () => void;
   readonly onActivity: (view: ActivityView) => void;
-  readonly onEvent: (event: GuestEvent) => void;
+  readonly onCrashLoop: (message: string) => void;
+  /** The agent's program was killed, and is restarted. */
+  readonly onKilled: () => void;
 }
 
 /** Signals that abort work in an awake guest. */
@@ -93,12 +95,14 @@ export class BoxedGuest {
   }
 
   /** Call when the processes are running; requests are accepted from now on. */
-  wake({ idleTtlSeconds, onIdle, onActivity, onEvent }: AwakeHooks): void {
+  wake({ idleTtlSeconds, onIdle, onActivity, onCrashLoop, onKilled }: AwakeHooks): void {
     const ending = new AbortController();
     const activity = new Activity('start', idleTtlSeconds, { onIdle, onChange: onActivity });
     this.#awake = { activity, ending, closing: new AbortController() };
     this.#halted = new AbortController();
-    void watchEvents(this.client, this.#events, ending.signal, onEvent);
+    void watchEvents(this.client, this.#events, ending.signal, ({ type, message }) =>
+      type === 'killed' ? onKilled() : onCrashLoop(message),
+    );
   }
 
   /** Whether the kernel has ended processes for lack of memory since the last call; `oomKills` as in `BoxStats`. */

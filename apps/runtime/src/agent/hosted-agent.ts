@@ -5,7 +5,6 @@ import type {
   StartAgent,
   StartedAgent,
 } from '@berth/contracts/runtime';
-import type { GuestEvent } from '@berth/guest-protocol';
 import { isDomainError } from '@berth/kernel';
 import pLimit from 'p-limit';
 import { stayAwakeForRunning } from '../execution/follow-execution.js';
@@ -14,6 +13,7 @@ import { NO_BOX, type AgentRecord } from './agent-record.js';
 import { agentNotFrozen, agentNotOnHost, agentUnavailable, staleEpoch } from './agent-refusals.js';
 import type { HostedAgentDeps } from './hosted-agent-deps.js';
 import type { BoxedGuest } from './boxed-guest.js';
+import { explainKill } from './explain-kill.js';
 import { dropBox, endGuest, findGuest, startGuest } from './guest-lifecycle.js';
 import { InterruptibleTask } from './interruptible-task.js';
 import { RecordKeeper } from './record-keeper.js';
@@ -23,7 +23,7 @@ const DRAIN_MS = 20_000;
 const STOP_GRACE_MS = 10_000;
 const REMOVE_GRACE_MS = 1_000;
 const RELOAD_WITHIN_MS = 50_000;
-const OUT_OF_MEMORY = 'The agent used all of its memory, and the kernel ended its program.';
+const GUEST_GONE = 'The agent ended unexpectedly: its guest process is gone.';
 
 /**
  * One agent on this host. State changes run one at a time, in order; an old epoch is rejected before anything is done.
@@ -205,7 +205,8 @@ export class HostedAgent {
       idleTtlSeconds: this.#record.idleTtlSeconds,
       onIdle: () => this.#inBackground(() => this.#sleepIfIdle(guest)),
       onActivity: (view) => this.deps.activities.note(this.agentId, view),
-      onEvent: (event) => this.#inBackground(() => this.#take(guest, event)),
+      onCrashLoop: (message) => this.#inBackground(() => this.#fail(guest, 'crash_loop', message)),
+      onKilled: () => this.#inBackground(() => explainKill(guest, this.deps.driver, this.#keeper)),
     });
   }
 
@@ -255,24 +256,8 @@ export class HostedAgent {
   }
 
   #watchEnd(guest: BoxedGuest): void {
-    void guest.box.gone.then(() =>
-      this.#inBackground(() =>
-        this.#fail(guest, 'exited', 'The agent ended unexpectedly: its guest process is gone.'),
-      ),
-    );
-  }
-
-  #take(guest: BoxedGuest, { type, message }: GuestEvent): Promise<void> {
-    return type === 'killed' ? this.#explainKill(guest) : this.#fail(guest, type, message);
-  }
-
-  /** The guest restarts a program that was killed, and cannot see why it was. */
-  async #explainKill(guest: BoxedGuest): Promise<void> {
-    if (!this.#has(guest)) return;
-    const stats = await this.deps.driver.stats(this.agentId);
-    if (!guest.hasRunOutOfMemory(stats?.oomKills ?? 0)) return;
-    await this.#keeper.log('error', OUT_OF_MEMORY);
-    this.#keeper.report({ type: 'out_of_memory', message: OUT_OF_MEMORY });
+    const fail = (): Promise<void> => this.#fail(guest, 'exited', GUEST_GONE);
+    void guest.box.gone.then(() => this.#inBackground(fail));
   }
 
   /** Ends the agent after a failure and reports it. */
