@@ -1,4 +1,4 @@
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json } from '@berth/kernel';
 import { runtimeClassOf } from '@berth/host-requirements';
@@ -23,7 +23,7 @@ import { ImageStore, type CallNerdctl, type ObtainedImage } from './images/image
 import { listArguments, removeArguments, runArguments, scopeArguments } from './nerdctl-arguments.js';
 import { NERDCTL_CAPABILITIES } from './nerdctl-capabilities.js';
 import { toDriverError } from './nerdctl-failures.js';
-import { kitOf, removeOldKits } from './old-kits.js';
+import { removeOldKits } from './old-kits.js';
 import { openNerdctlHost, type NerdctlDriverOptions, type NerdctlHost } from './nerdctl-host.js';
 import { guestVariables } from './paths-inside.js';
 import { runContainerTask, type AttachedCall, type ContainerTaskMeans } from './tasks/container-task.js';
@@ -61,7 +61,7 @@ export class NerdctlDriver extends Driver {
     for (const { agentId, epoch } of found) if (epoch === null) await this.stop(agentId, 0);
     await this.#host.taskDisks.releaseAll();
     await this.#host.disks.unmountAll(new Set(found.map(({ agentId }) => agentId)));
-    await this.#removeOldKits(found);
+    if (this.options.kits === undefined) await removeOldKits(this.#host, found);
   }
 
   async prepare(source: BoxSource): Promise<void> {
@@ -93,10 +93,9 @@ export class NerdctlDriver extends Driver {
     if (spec.network === 'public') await network.connect(agentId, guest);
     const { ids, env, ...program } = await programOf(spec, image, `/proc/${guest.pid}/root`);
     await disks.giveVolume(agentId, ids);
-    const socket = join(guestFolders.run, 'guest.sock');
+    const facts = { agentId, container, guest, socket: join(guestFolders.run, 'guest.sock'), imageEnv: env };
     const joined = await groups.complete(agentId, container, spec.limits);
-    const facts = { agentId, container, socket, guest, groups: joined, imageEnv: env };
-    return this.#keep(new ContainerBox({ ...facts, ...program }));
+    return this.#keep(new ContainerBox({ ...facts, ...program, groups: joined }));
   }
 
   /** Creates the container and starts its guest. Returns the id of the container. */
@@ -227,17 +226,6 @@ export class NerdctlDriver extends Driver {
     return this.#images.obtain(reference, policy, isInsecure(reference, deploy.registries));
   }
 
-  async #removeOldKits(found: readonly ListedContainer[]): Promise<void> {
-    // A folder that several installations share may have kits that are just about to be used.
-    if (this.options.kits !== undefined) return;
-    const { cgroups, groups, kit } = this.#open;
-    const used = found.map(async ({ agentId, id }) => {
-      const [pid] = await cgroups.pids(groups.nameOf(agentId, id));
-      return kitOf(await readFile(`/proc/${pid}/mountinfo`, 'utf8').catch(() => ''));
-    });
-    await removeOldKits(kit.folder, new Set((await Promise.all(used)).flatMap((name) => name ?? [])));
-  }
-
   async #containersOfThisHost(): Promise<readonly ListedContainer[]> {
     const found = parseContainerList(await this.#nerdctl(listArguments(this.#open.instance)));
     this.#containers.clear();
@@ -301,8 +289,7 @@ export class NerdctlDriver extends Driver {
   /** The control group of the agent's container, for `BoxCgroups`. */
   #groupOf(agentId: string): string {
     const container = this.#containers.get(agentId);
-    if (container === undefined)
-      throw new DriverError('box_absent', 'The agent has no processes on this host.');
+    if (container === undefined) throw new DriverError('box_absent', 'The agent has no processes here.');
     return this.#open.groups.nameOf(agentId, container);
   }
 

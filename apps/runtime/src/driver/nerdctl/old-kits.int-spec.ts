@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { kitOf, removeOldKits } from './old-kits.js';
+import { kitOf, removeOthers } from './old-kits.js';
 
 describe('old kits', () => {
   let folder: string;
@@ -16,7 +16,7 @@ describe('old kits', () => {
   it('are deleted, except those that containers use and the current one', async () => {
     for (const name of ['current', 'used', 'old', 'half-made.4711'])
       mkdirSync(join(folder, name, 'lib'), { recursive: true });
-    await removeOldKits(join(folder, 'current'), new Set(['used']));
+    await removeOthers(join(folder, 'current'), new Set(['used']));
     expect(readdirSync(folder).toSorted()).toEqual(['current', 'used']);
   });
 

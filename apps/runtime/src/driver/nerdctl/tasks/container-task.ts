@@ -21,7 +21,10 @@ export interface AttachedCall {
 
 /** What a task is run with. */
 export interface ContainerTaskMeans {
-  readonly host: Pick<NerdctlHost, 'instance' | 'kit' | 'taskDisks' | 'openFiles' | 'network' | 'cgroups'>;
+  readonly host: Pick<
+    NerdctlHost,
+    'instance' | 'kit' | 'taskDisks' | 'openFiles' | 'network' | 'cgroups' | 'groups'
+  >;
   readonly image: string;
   readonly subidUser: string;
   attach(args: readonly string[], onOutput: (chunk: Buffer) => void): AttachedCall;
@@ -71,6 +74,7 @@ const runOn = async (
   const args = taskArguments(spec, instance, {
     image: means.image,
     subidUser: means.subidUser,
+    groupParent: means.host.groups.parentOf(spec.taskId),
     user: AGENT_IDS,
     kit: kit.folder,
     code: disk.code,
@@ -109,7 +113,7 @@ const untilReached = async (gate: TaskGate, call: AttachedCall): Promise<void> =
 
 /** Gives the task, which waits at the gate and has one process, its network under the policy of agents. */
 const connect = async (taskId: string, container: string, { host }: ContainerTaskMeans): Promise<void> => {
-  const [pid] = await host.cgroups.pids(container);
+  const [pid] = await host.cgroups.pids(host.groups.nameOf(taskId, container));
   const first = pid === undefined ? undefined : await readProcess(pid);
   if (first === undefined) throw new Error('The task ended before it began.');
   await host.network.connect(taskId, first);

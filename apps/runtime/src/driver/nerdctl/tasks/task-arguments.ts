@@ -19,6 +19,8 @@ export interface TaskParts {
   readonly resolvConf: string;
   /** File for the id of the container; must not exist. */
   readonly idFile: string;
+  /** The control group for the container's own; undefined: nerdctl's choice. */
+  readonly groupParent: string | undefined;
   /** Limit of every process. */
   readonly openFiles: number;
 }
@@ -49,6 +51,7 @@ export const taskArguments = (
   `--cidfile=${parts.idFile}`,
   // The driver connects it, under its policy, before the gate opens.
   '--network=none',
+  ...(parts.groupParent === undefined ? [] : [`--cgroup-parent=${parts.groupParent}`]),
   `--userns-remap=${parts.subidUser}`,
   `--user=${parts.user.uid}:${parts.user.gid}`,
   '--cap-drop=ALL',
