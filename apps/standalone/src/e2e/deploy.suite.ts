@@ -98,7 +98,9 @@ export const describeDeployApi = (
   /** Puts a file into the folder of the build that waits for it, wherever the driver has that folder. */
   const openGate = async (): Promise<void> => {
     const waiting = () =>
-      processesOf(join(folder.path, 'data')).find(({ command }) => command.includes('until test -e gate'));
+      processesOf(join(folder.path, 'data')).find(({ command }) =>
+        command.startsWith('/bin/sh -c until test -e gate'),
+      );
     await eventually(() => waiting() !== undefined, { timeoutMs: 20_000 });
     writeFileSync(`/proc/${String(waiting()?.pid)}/cwd/gate`, '');
   };
