@@ -17,7 +17,7 @@ const OWN_PROCESS = ['output-pipes', 'files-race', 'peak-memory', 'telemetry', '
 
 // Most of these tests wait for deadlines and restarts, so more of them than processors run at a time. The kinds have one
 // queue, so that no processor idles while the last end-to-end tests wait.
-const WAITING = { groupOrder: 2, maxWorkers: 3 };
+const WAITING = { groupOrder: 2, maxWorkers: 4 };
 
 const kinds = [
   { name: 'unit', include: all('spec'), groupOrder: 1, maxWorkers: 2, testTimeout: 10_000, isolate: false },
