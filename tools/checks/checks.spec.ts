@@ -388,7 +388,7 @@ describe('compose files', () => {
       'docker-compose.yml',
       [
         'services:',
-        '  gateway: {image: "a:1", ports: ["8080:8080"], healthcheck: {test: x}, mem_limit: 1g, restart: always, networks: [n]}',
+        '  proxy: {image: "a:1", ports: ["8080:8080"], healthcheck: {test: x}, mem_limit: 1g, restart: always, networks: [n]}',
         '  db:',
         '    image: postgres:latest',
         '    ports: ["127.0.0.1:5432:5432"]',
@@ -400,11 +400,11 @@ describe('compose files', () => {
     );
     const found = problemsOf(checkCompose, scratch);
     for (const message of [
-      /gateway publishes 8080:8080 beyond the loopback/,
-      /gateway is in network n/,
+      /proxy publishes 8080:8080 beyond the loopback/,
+      /proxy is in network n/,
       /db has no healthcheck/,
       /db must pin/,
-      /db publishes .*only gateway/,
+      /db publishes .*only proxy/,
       /depends on nobody/,
       /uses volume gone/,
       /mounts \.\/gone\.conf/,

@@ -20,7 +20,10 @@ const entry = (message: string) => ({
 });
 
 /** Each read of the log returns one more line, and the deployment has ended after the second. */
-const building = (error: { code: string; message: string } | null) => {
+const building = (
+  error: { code: string; message: string } | null,
+  source: { kind: string; image?: string } = { kind: 'git' },
+) => {
   let lines = 0;
   return ({ method, url }: RecordedRequest): ServiceResponse => {
     if (url.startsWith('/api/agents?')) return { status: 200, body: { items: [agent], nextCursor: null } };
@@ -28,7 +31,7 @@ const building = (error: { code: string; message: string } | null) => {
     if (url.includes('/logs'))
       return { status: 200, body: { logs: [entry(`line ${++lines}`)], nextCursor: `c${lines}` } };
     const finishedAt = lines > 1 ? '2026-11-22T10:01:00.000Z' : null;
-    return { status: 200, body: { id: deploymentId, commit: 'c0ffee', error, finishedAt } };
+    return { status: 200, body: { id: deploymentId, source, commit: 'c0ffee', error, finishedAt } };
   };
 };
 
@@ -55,6 +58,24 @@ describe('berth deploy', () => {
       expect.stringContaining('cursor=c2') as string,
     ]);
   });
+
+  it('deploys an image instead of a repository, and names its digest', async () => {
+    const image = 'registry.example/bot@sha256:c0ffee';
+    const argv = ['deploy', 'scout', '--image', 'registry.example/bot:1'];
+    const { exitCode, err, seen } = await berth(argv, { respond: building(null, { kind: 'image', image }) });
+    expect([exitCode, err]).toEqual([0, `Deployed ${image}.\n`]);
+    expect(seen.find(({ method }) => method === 'POST')).toMatchObject({
+      body: { agentId, source: 'image', image: 'registry.example/bot:1' },
+    });
+  });
+
+  it.each([[[]], [['https://github.com/acme/bot', '--image', 'registry.example/bot:1']]])(
+    'needs either a repository or an image, not %j',
+    async (args) => {
+      const { exitCode, seen } = await berth(['deploy', 'scout', ...args], { respond: building(null) });
+      expect([exitCode, seen]).toEqual([2, []]);
+    },
+  );
 
   it('exits 1 with the reason when the deployment failed', async () => {
     const error = { code: 'build_failed', message: 'npm ci exited with code 1.' };
