@@ -46,7 +46,8 @@ const targetOf = (path, names) => {
 
 /** The files that every new service changes. */
 const changesOf = ({ name, prefix, Name }) => ({
-  'libs/kernel/src/ids.ts': (text) => insertOnce(text, /(\n {2}\| '[a-z]{3}');\n/, `$1\n  | '${prefix}';\n`),
+  'libs/kernel/src/ids.ts': (text) =>
+    insertOnce(text, /(\n {2}\| '[a-z]{3}');( \/\/[^\n]*)?\n/, `$1$2\n  | '${prefix}'; // ${name}\n`),
   'tsconfig.json': (text) => inJson(text, ({ references }) => references.push({ path: `./apps/${name}` })),
   'apps/standalone/package.json': (text) =>
     inJson(text, ({ dependencies }) => (dependencies[`@berth/${name}`] = '*')),
