@@ -78,9 +78,14 @@ export class CgroupProcessGroup implements ProcessGroup {
       if (all) return false;
     }
     // Freeze first, so that no process can fork between the listing and its kill; they die once thawed.
-    await this.#cgroups.setFrozen(agentId, true);
-    for (const pid of await this.pids(agentId)) signal(pid, 'SIGKILL');
-    await this.#cgroups.setFrozen(agentId, false);
+    try {
+      await this.#cgroups.setFrozen(agentId, true);
+      for (const pid of await this.pids(agentId)) signal(pid, 'SIGKILL');
+      await this.#cgroups.setFrozen(agentId, false);
+    } catch (error) {
+      // A concurrent kill removed the groups, because no process was left.
+      if (!(error instanceof DriverError && error.code === 'box_absent')) throw error;
+    }
     return false;
   }
 
