@@ -202,7 +202,10 @@ describe("the service's projections", () => {
     const responses = await served.requester.requestAll(listProjections, {}, { waitMs: 1_500 });
     expect(responses).toHaveLength(2);
     for (const { items } of responses) {
-      expect(items).toMatchObject([{ name: 'key-list', service: 'accounts', version: 1, rebuilding: null }]);
+      expect([...items].sort((a, b) => a.name.localeCompare(b.name))).toMatchObject([
+        { name: 'account-list', service: 'accounts', version: 1, rebuilding: null },
+        { name: 'key-list', service: 'accounts', version: 1, rebuilding: null },
+      ]);
     }
   });
 

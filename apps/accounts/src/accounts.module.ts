@@ -1,7 +1,12 @@
 import { PlatformModule, ProjectionModule, RelayModule } from '@berth/service';
 import { Module } from '@nestjs/common';
+import { AccountAdministration } from './account/account.administration.js';
 import { AccountCommandHandler } from './account/account.command-handler.js';
+import { AccountNatsController } from './account/account.nats-controller.js';
 import { AccountStreams } from './account/account.streams.js';
+import { accountListProjection } from './account-list/account-list.projection.js';
+import { AccountListQuery } from './account-list/account-list.query.js';
+import { OwnAccountQuery } from './account-list/own-account.query.js';
 import { AuthenticateNatsController } from './authenticate/authenticate.nats-controller.js';
 import { AuthenticateQuery } from './authenticate/authenticate.query.js';
 import { KeyUsage } from './authenticate/key-usage.js';
@@ -22,6 +27,7 @@ import { migrations } from './migrations.js';
 import { PUBLISHED_CATEGORIES, toContractEvent } from './publish/to-contract-event.js';
 import { KeyRecovery } from './recovery/key-recovery.js';
 import { RecoverySocket } from './recovery/recovery-socket.js';
+import { AccountStanding } from './standing/account-standing.js';
 
 @Module({
   imports: [
@@ -33,12 +39,17 @@ import { RecoverySocket } from './recovery/recovery-socket.js';
       streams: { publishes: ['accounts'] },
     }),
     ProjectionModule.forFeature(keyListProjection),
+    ProjectionModule.forFeature(accountListProjection),
     RelayModule.forFeature({ categories: PUBLISHED_CATEGORIES, toContractEvent }),
   ],
-  controllers: [AuthenticateNatsController, KeyNatsController, KeyListNatsController],
+  controllers: [AccountNatsController, AuthenticateNatsController, KeyNatsController, KeyListNatsController],
   providers: [
     AccountStreams,
     AccountCommandHandler,
+    AccountAdministration,
+    AccountStanding,
+    AccountListQuery,
+    OwnAccountQuery,
     KeyStreams,
     KeyCommandHandler,
     eventLogIdentity,

@@ -34,4 +34,15 @@ export const migrations: readonly Migration[] = [
       await tx.query('ALTER TABLE accounts_vault.key_secrets ADD COLUMN log_id text');
     },
   },
+  {
+    name: '2026-11-23-create-account-standing',
+    up: async (tx) => {
+      await tx.query(`
+        CREATE TABLE account_standing (
+          account_id text COLLATE "C" PRIMARY KEY,
+          suspended boolean NOT NULL,
+          revision bigint NOT NULL
+        )`);
+    },
+  },
 ];

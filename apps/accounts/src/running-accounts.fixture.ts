@@ -15,6 +15,7 @@ import { KeyCommandHandler } from './key/key.command-handler.js';
 import { KeyStreams } from './key/key.streams.js';
 import { KeyVault } from './key/key-vault.js';
 import { EventLogIdentity } from './key/event-log-identity.js';
+import { accountListProjection } from './account-list/account-list.projection.js';
 import { keyListProjection } from './key-list/key-list.projection.js';
 import { KeyListQuery } from './key-list/key-list.query.js';
 import { KeyRow, KeyUsageRow } from './key-list/key-row.entity.js';
@@ -61,7 +62,14 @@ export const runAccounts = async (infra: TestInfra): Promise<RunningAccounts> =>
   const keys = new KeyCommandHandler(keyStreams, accounts, vault, usage, keyListRunner, clock);
   const supervisor = new Supervisor('accounts', quiet);
   supervisor.start('key list', (signal) => keyListRunner.run(signal));
-  await eventually(() => database.query('SELECT 1 FROM key_list LIMIT 1'));
+  const accountListRunner = new ProjectionRunner({
+    store,
+    database,
+    projection: accountListProjection,
+    log: quiet,
+  });
+  supervisor.start('account list', (signal) => accountListRunner.run(signal));
+  await eventually(() => database.query('SELECT 1 FROM key_list, account_list LIMIT 1'));
   const stop = async (): Promise<void> => {
     await Promise.all([supervisor.stop(), usage.settle()]);
     await store.close();

@@ -6,7 +6,7 @@ import { AgentActivity } from './agent-list/agent-activity.js';
 import { agentListProjection } from './agent-list/agent-list.projection.js';
 import { AgentListQuery } from './agent-list/agent-list.query.js';
 import { AgentsFromLog } from './agent-list/agents-from-log.js';
-import { Admission, UnrestrictedAdmission } from './agent/admission.js';
+import { AccountAdmission, Admission } from './agent/admission.js';
 import { AgentCommandHandler } from './agent/agent.command-handler.js';
 import { agentCodec } from './agent/agent.events.js';
 import { AgentNatsController } from './agent/agent.nats-controller.js';
@@ -51,8 +51,10 @@ import { Placement } from './host/placement.js';
 import { ObservationHandler } from './host/report-observation.js';
 import { migrations } from './migrations/migrations.js';
 import { toContractEvent } from './publish/to-contract-event.js';
+import { RememberSuspendedAccounts } from './react/remember-suspended-accounts.js';
 import { AgentExternalIdStreams, AgentNameStreams } from './reservation/reservation.streams.js';
 import { Reservations } from './reservation/reservations.js';
+import { AccountSuspensions } from './suspension/account-suspensions.js';
 import { TemplateCatalogue } from './templates/template-catalogue.js';
 import { AgentReconciler } from './timers/agent-reconciler.js';
 import { DeploymentTimer } from './timers/deployment-timer.js';
@@ -66,7 +68,7 @@ import { DueAgentsQuery } from './timers/due-agents.query.js';
       config: AgentsConfig,
       readConfig: readAgentsConfig,
       tables: { migrations },
-      streams: { publishes: ['agents'] },
+      streams: { publishes: ['agents'], consumes: ['accounts'] },
     }),
     ProjectionModule.forFeature(agentListProjection),
     ProjectionModule.forFeature(deploymentListProjection),
@@ -87,8 +89,10 @@ import { DueAgentsQuery } from './timers/due-agents.query.js';
     StartRecipe,
     AgentDeletion,
     Transitions,
-    { provide: Admission, useClass: UnrestrictedAdmission },
+    { provide: Admission, useClass: AccountAdmission },
     EnsureAwakeHandler,
+    AccountSuspensions,
+    RememberSuspendedAccounts,
     AgentMetrics,
 
     CreationTiming,

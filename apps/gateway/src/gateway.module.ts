@@ -1,5 +1,6 @@
 import { PlatformModule } from '@berth/service';
 import { Module } from '@nestjs/common';
+import { AccountsModule } from './accounts/accounts.module.js';
 import { AgentsModule } from './agents/agents.module.js';
 import { ChatModule } from './chat/chat.module.js';
 import { GatewayConfig, readGatewayConfig } from './config.js';
@@ -33,6 +34,7 @@ import { TemplatesModule } from './templates/templates.module.js';
     OpenApiModule,
     DocsModule,
     TemplatesModule,
+    AccountsModule,
     KeysModule,
     AgentsModule,
     DeploymentsModule,

@@ -1,11 +1,13 @@
-import { Clock, DomainError } from '@berth/kernel';
+import { DEFAULT_PLAN } from '@berth/contracts/accounts';
+import { Clock } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
 import { INSTALLATION_ID } from '../installation/installation.events.js';
 import { InstallationStreams } from '../installation/installation.streams.js';
+import { accountNotFound } from './account.decider.js';
 import { AccountStreams } from './account.streams.js';
 
-/** The default plan of an account. It limits nothing. */
-const DEFAULT_PLAN = 'default';
+/** Until an operator renames it. */
+const FIRST_ACCOUNT_NAME = 'default';
 
 @Injectable()
 export class AccountCommandHandler {
@@ -15,11 +17,11 @@ export class AccountCommandHandler {
     private readonly clock: Clock,
   ) {}
 
-  /** Opens the account; no effect if it is open already. */
+  /** Opens the installation's first account; no effect if it is open already. */
   async open(accountId: string, commandId: string): Promise<void> {
     await this.accounts.handle(
       accountId,
-      { accountId, plan: DEFAULT_PLAN, now: this.clock.now() },
+      { type: 'Open', accountId, name: FIRST_ACCOUNT_NAME, plan: DEFAULT_PLAN, now: this.clock.now() },
       { commandId, accountId, actor: { kind: 'system', id: 'accounts' } },
     );
   }
@@ -27,7 +29,7 @@ export class AccountCommandHandler {
   /** Throws not_found `account_not_found` unless the account is open. */
   async requireOpen(accountId: string): Promise<void> {
     const { state } = await this.accounts.load(accountId);
-    if (state.kind !== 'open') throw new DomainError('not_found', 'account_not_found', 'No such account.');
+    if (state.kind !== 'open') throw accountNotFound();
   }
 
   /** Returns the account of the installation's first start; null until that start has finished. */

@@ -9,17 +9,24 @@ interface ValidKey {
   readonly accountId: string;
   readonly keyId: string;
   readonly scopes: readonly Scope[];
+  /** Whether its account is suspended. */
+  readonly suspended: boolean;
 }
 
 /**
  * Reads the vault on every request, without a cache. Reads the key list as well, because it has revocations that the vault
  * may lack: a revoke was interrupted, or the vault was restored from an older backup. Excludes keys of another event log,
- * whose accounts do not exist in this one.
+ * whose accounts do not exist in this one. A suspension stands in `account_standing` before its command returns, and in the
+ * account list if that command was interrupted; the higher revision counts.
  */
 const FIND_VALID_KEY = `
-  SELECT secret.account_id AS "accountId", secret.key_id AS "keyId", secret.scopes
+  SELECT secret.account_id AS "accountId", secret.key_id AS "keyId", secret.scopes,
+    CASE WHEN standing.revision >= account.revision OR account.revision IS NULL THEN COALESCE(standing.suspended, false)
+      ELSE account.suspended_at IS NOT NULL END AS suspended
   FROM accounts_vault.key_secrets secret
   LEFT JOIN key_list listed ON listed.id = secret.key_id
+  LEFT JOIN account_standing standing ON standing.account_id = secret.account_id
+  LEFT JOIN account_list account ON account.id = secret.account_id
   WHERE secret.key_hash = decode($1, 'hex')
     AND (secret.log_id = $2 OR secret.log_id IS NULL)
     AND secret.revoked_at IS NULL
@@ -35,13 +42,18 @@ export class AuthenticateQuery {
     private readonly eventLog: EventLogIdentity,
   ) {}
 
-  /** Throws the same unauthenticated error for unknown, revoked and expired keys, so that a caller cannot tell them apart. */
+  /**
+   * Throws the same unauthenticated error for unknown, revoked and expired keys, so that a caller cannot tell them apart;
+   * forbidden `account_suspended` for a valid key of a suspended account.
+   */
   async run({ keyHash }: Authenticate): Promise<Principal> {
     if (!/^[0-9a-f]{64}$/.test(keyHash)) throw unauthenticated();
     const [found] = await this.database.query<ValidKey>(FIND_VALID_KEY, [keyHash, this.eventLog.id]);
     if (found === undefined) throw unauthenticated();
-    this.usage.seen(found.keyId);
-    return found;
+    const { suspended, ...principal } = found;
+    if (suspended) throw accountSuspended();
+    this.usage.seen(principal.keyId);
+    return principal;
   }
 }
 
@@ -50,4 +62,11 @@ const unauthenticated = (): DomainError =>
     'unauthenticated',
     'unauthenticated',
     'Send a valid API key as Authorization: Bearer mk_….',
+  );
+
+const accountSuspended = (): DomainError =>
+  new DomainError(
+    'forbidden',
+    'account_suspended',
+    'The account is suspended. Ask whoever runs this installation to resume it.',
   );

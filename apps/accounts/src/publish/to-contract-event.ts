@@ -22,10 +22,24 @@ export const toContractEvent = (recorded: RecordedEvent): ContractEvent | null =
   }
 };
 
-const publishAccount = (recorded: RecordedEvent): ContractEvent => {
-  const { accountId, plan, openedAt } = accountCodec.fromStored(recorded);
-  const payload = { accountId, plan, at: openedAt };
-  return contractEvent(accountsEvents.accountOpened, { accountId, subjectId: accountId }, payload);
+const publishAccount = (recorded: RecordedEvent): ContractEvent | null => {
+  const event = accountCodec.fromStored(recorded);
+  const { accountId } = event;
+  const about = { accountId, subjectId: accountId };
+  switch (event.type) {
+    case 'AccountOpened.v2':
+      return contractEvent(accountsEvents.accountOpened, about, {
+        accountId,
+        plan: event.plan,
+        at: event.openedAt,
+      });
+    case 'AccountSuspended':
+      return contractEvent(accountsEvents.accountSuspended, about, { accountId, at: event.suspendedAt });
+    case 'AccountResumed':
+      return contractEvent(accountsEvents.accountResumed, about, { accountId, at: event.resumedAt });
+    case 'AccountChanged':
+      return null;
+  }
 };
 
 const publishKey = (recorded: RecordedEvent): ContractEvent | null => {

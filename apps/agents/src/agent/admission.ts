@@ -1,16 +1,19 @@
 import type { ActivityKind } from '@berth/contracts/agents';
 import { Injectable } from '@nestjs/common';
+import { AccountSuspensions } from '../suspension/account-suspensions.js';
 import type { LiveAgent } from './agent.js';
 
-/** Checks every wake first: throws a `DomainError` when an end user's policy or suspension forbids it. */
+/** Checks every wake first: throws a `DomainError` when a policy or a suspension forbids it. */
 export abstract class Admission {
   abstract admitWake(agent: LiveAgent, kind: ActivityKind): Promise<void>;
 }
 
-/** No policy applies to an account's own agents. */
+/** No agent of a suspended account wakes. */
 @Injectable()
-export class UnrestrictedAdmission implements Admission {
-  admitWake(): Promise<void> {
-    return Promise.resolve();
+export class AccountAdmission implements Admission {
+  constructor(private readonly suspensions: AccountSuspensions) {}
+
+  admitWake(agent: LiveAgent): Promise<void> {
+    return this.suspensions.requireActive(agent.profile.accountId);
   }
 }

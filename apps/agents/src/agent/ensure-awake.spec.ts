@@ -4,7 +4,7 @@ import { DomainError, newId } from '@berth/kernel';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AgentActivity } from '../agent-list/agent-activity.js';
 import { emptyTables, eventsOf, guest, MemoryAgents, silent } from '../fixtures/memory-agents.fixture.js';
-import { UnrestrictedAdmission, type Admission } from './admission.js';
+import type { Admission } from './admission.js';
 import type { AgentEvent } from './agent.js';
 import { EnsureAwakeHandler } from './ensure-awake.js';
 
@@ -19,7 +19,7 @@ beforeEach(() => {
   memory.hosts.on(runtimeRequests.thaw, () => ({ guest }));
 });
 
-const handler = (admission: Admission = new UnrestrictedAdmission()): EnsureAwakeHandler =>
+const handler = (admission: Admission = { admitWake: () => Promise.resolve() }): EnsureAwakeHandler =>
   new EnsureAwakeHandler(memory.agents, memory.lifecycle, admission, new AgentActivity(emptyTables), silent);
 
 const request = (over: Partial<EnsureAwake> = {}): EnsureAwake => ({

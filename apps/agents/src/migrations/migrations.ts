@@ -3,6 +3,7 @@ import { createAgentsTables } from './2026-11-21-agents.js';
 import { createCreationsTable } from './2026-11-22-creations.js';
 import { createEnvWrites } from './2026-11-22-env-writes.js';
 import { addHostFigures } from './2026-11-22-hosts.js';
+import { createAccountSuspensions } from './2026-11-23-account-suspensions.js';
 import { measureVariables } from './2026-11-22-variable-sizes.js';
 
 /** In the order in which they run. */
@@ -12,4 +13,5 @@ export const migrations: readonly Migration[] = [
   createCreationsTable,
   createEnvWrites,
   addHostFigures,
+  createAccountSuspensions,
 ];

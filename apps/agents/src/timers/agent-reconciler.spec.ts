@@ -34,7 +34,7 @@ it('the reconciler retains no listeners of earlier ticks, even while its queries
     ending = signal;
     return reconciler.run(signal);
   });
-  const queriesOfATick = 3;
+  const queriesOfATick = 4;
   await eventually(() => ticks > 3 * queriesOfATick, { timeoutMs: 10_000 });
   expect(getEventListeners(ending, 'abort').length).toBeLessThanOrEqual(1);
   await supervisor.stop();

@@ -18,8 +18,8 @@ const SETTLE_MS = 2_000;
 
 /**
  * Acts on agents when time has passed. On every tick it derives the work from their state: it continues unfinished
- * transitions, fails overdue ones, turns warm sleep cold, fails agents of a lost or removed host, and abandons creations whose process
- * died. No tick waits for the work of an earlier one. A second instance would do no harm, because every decision carries
+ * transitions, fails overdue ones, turns warm sleep cold, puts agents of suspended accounts to sleep, fails agents of a lost
+ * or removed host, and abandons creations whose process died. No tick waits for the work of an earlier one. A second instance would do no harm, because every decision carries
  * the epoch for which it was made.
  */
 @Injectable()
@@ -64,6 +64,7 @@ export class AgentReconciler implements Runnable {
       this.failOverdue(),
       this.continueUnfinished(),
       this.cool(),
+      this.suspend(),
       this.loseAgents(listeningSince),
       this.giveUpAgents(),
       this.settleCreations(),
@@ -86,6 +87,12 @@ export class AgentReconciler implements Runnable {
   private async cool(): Promise<void> {
     for (const { id, host } of await this.due.warm(this.forHostWork()))
       this.#hostWork.begin(id, host, () => this.timeouts.cool(id));
+  }
+
+  /** Also ends wakes that were admitted before the suspension was known here. */
+  private async suspend(): Promise<void> {
+    for (const { id, host } of await this.due.suspended(this.forHostWork()))
+      this.#hostWork.begin(id, host, () => this.timeouts.suspend(id));
   }
 
   private async loseAgents(listeningSince: number): Promise<void> {

@@ -2,7 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { AgentCommandHandler, systemOrigin } from '../agent/agent.command-handler.js';
 import { AgentLifecycle } from '../agent/agent-lifecycle.js';
 
-/** Acts on an agent whose deadline has passed, whose warm sleep has lasted its time, or whose host is lost. */
+/**
+ * Acts on an agent whose deadline has passed, whose warm sleep has lasted its time, whose account is suspended, or whose
+ * host is lost.
+ */
 @Injectable()
 export class AgentTimeouts {
   constructor(
@@ -45,6 +48,20 @@ export class AgentTimeouts {
       { type, at: new Date().toISOString() },
       systemOrigin(profile.accountId, `${agentId}/${String(epoch)}/${since}/${type}`),
     );
+  }
+
+  /** Puts an agent of a suspended account to sleep, without keeping its processes. */
+  async suspend(agentId: string): Promise<void> {
+    const agent = await this.agents.load(agentId);
+    if (agent.status !== 'live') return;
+    const { epoch, life, profile } = agent;
+    if (life.state === 'sleeping') return this.lifecycle.cool(agent);
+    await this.agents.handle(
+      agentId,
+      { type: 'Stop', target: 'sleeping', epoch, at: new Date().toISOString() },
+      systemOrigin(profile.accountId, `${agentId}/${String(epoch)}/suspended`),
+    );
+    await this.lifecycle.drive(agentId);
   }
 
   /** Turns the agent's warm sleep cold. */

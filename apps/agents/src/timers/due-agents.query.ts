@@ -62,6 +62,18 @@ export class DueAgentsQuery {
     );
   }
 
+  /** Agents of suspended accounts that are awake, coming up, or asleep with their processes; at most `limit` of each host. */
+  suspended({ except, limit }: DueOptions): Promise<DueAgent[]> {
+    return this.database.query<DueAgent>(
+      `SELECT id, host FROM (
+         SELECT id, host, row_number() OVER (PARTITION BY host ORDER BY state_changed_at) AS place
+         FROM agent_list JOIN account_suspensions USING (account_id)
+         WHERE suspended AND (state IN ('deploying', 'starting', 'running') OR sleep_depth = 'warm') AND id <> ALL($1)
+       ) AS awake WHERE place <= $2 ORDER BY place`,
+      [except, limit],
+    );
+  }
+
   /** Agents of hosts that are lost; none until 30 s after `listeningSince` (Unix milliseconds). */
   async onLostHosts(listeningSince: number, { except, limit }: DueOptions): Promise<DueAgent[]> {
     const hosts = await this.hosts.lost(listeningSince);

@@ -14,6 +14,7 @@ const ROUTES: Readonly<Record<string, Scope | 'anyone'>> = {
   'POST /api/v1/keys': 'manage',
   'GET /api/v1/keys': 'manage',
   'DELETE /api/v1/keys/:key_id': 'manage',
+  'GET /api/v1/account': 'read',
   'POST /api/agents': 'deploy',
   'GET /api/agents': 'read',
   'GET /api/agents/:agent_id': 'read',
@@ -45,6 +46,11 @@ const ROUTES: Readonly<Record<string, Scope | 'anyone'>> = {
   'DELETE /api/agents/:agent_id/exec/:execution_id': 'deploy',
   'GET /api/agents/:agent_id/exec/:execution_id/output': 'deploy',
   'GET /api/agents/:agent_id/console': 'deploy',
+  'POST /api/v1/operations/accounts': 'operate',
+  'GET /api/v1/operations/accounts': 'operate',
+  'GET /api/v1/operations/accounts/:account_id': 'operate',
+  'PUT /api/v1/operations/accounts/:account_id': 'operate',
+  'POST /api/v1/operations/accounts/:account_id/keys': 'operate',
   'GET /api/v1/operations/projections': 'operate',
   'POST /api/v1/operations/projections/:name/rebuild': 'operate',
   'GET /api/v1/operations/dead-letters': 'operate',
@@ -71,6 +77,7 @@ const pathOf = (pattern: string): string =>
     .replace(':execution_id', newId('exe'))
     .replace(':deployment_id', newId('dep'))
     .replace(':key_id', newId('key'))
+    .replace(':account_id', newId('acc'))
     .replaceAll(/:\w+/g, 'x');
 
 const call = async (route: string, key?: string) => {

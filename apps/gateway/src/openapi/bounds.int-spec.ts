@@ -70,6 +70,7 @@ beforeAll(async () => {
   test.services.agents.set(agentId, anAgent({ id: agentId }));
   attempts = attemptsOf(document, {
     agent_id: agentId,
+    account_id: newId('acc'),
     execution_id: newId('exe'),
     id: newId('hst'),
     key: 'A',

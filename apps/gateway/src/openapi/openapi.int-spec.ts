@@ -110,7 +110,10 @@ describe('/openapi.json', () => {
       'GET /api/agents/{agent_id}/logs',
       'GET /api/agents/{agent_id}/stats',
       'GET /api/templates',
+      'GET /api/v1/account',
       'GET /api/v1/keys',
+      'GET /api/v1/operations/accounts',
+      'GET /api/v1/operations/accounts/{account_id}',
       'GET /api/v1/operations/dead-letters',
       'GET /api/v1/operations/hosts',
       'GET /api/v1/operations/projections',
@@ -128,12 +131,15 @@ describe('/openapi.json', () => {
       'POST /api/agents/{agent_id}/stop',
       'POST /api/deploy',
       'POST /api/v1/keys',
+      'POST /api/v1/operations/accounts',
+      'POST /api/v1/operations/accounts/{account_id}/keys',
       'POST /api/v1/operations/dead-letters/{id}/replay',
       'POST /api/v1/operations/hosts/{id}/drain',
       'POST /api/v1/operations/hosts/{id}/resume',
       'POST /api/v1/operations/projections/{name}/rebuild',
       'PUT /api/agents/{agent_id}/env/{key}',
       'PUT /api/agents/{agent_id}/files/write',
+      'PUT /api/v1/operations/accounts/{account_id}',
     ]);
   });
 

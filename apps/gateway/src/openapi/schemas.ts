@@ -1,4 +1,3 @@
-import { SCOPES, type KeyView, type MintedKey } from '@berth/contracts/accounts';
 import {
   AGENT_STATES,
   DEPLOYMENT_FAILURES,
@@ -15,6 +14,7 @@ import { EXECUTION_STATUSES, type ExecutionSummary } from '@berth/contracts/exec
 import type { DeadLetterView, ProjectionView } from '@berth/contracts/operations';
 import type { AgentStats } from '../agents/agent-stats.js';
 import type { HealthView } from '../health/health.view.js';
+import { ACCOUNT_SCHEMAS } from './account-schemas.js';
 import {
   bool,
   integer,
@@ -31,7 +31,6 @@ import {
   timeOrNull,
   view,
   type JsonSchema,
-  type MembersOf,
 } from './json-schema.js';
 
 const resources = object({ memMb: integer, vcpus: number, diskGb: integer });
@@ -79,17 +78,6 @@ const agent = view<AgentView>({
   updatedAt: time,
 });
 
-const keyMembers: MembersOf<KeyView> = {
-  id: text,
-  name: text,
-  scopes: list({ enum: [...SCOPES] }),
-  accountId: text,
-  createdAt: time,
-  lastUsedAt: timeOrNull,
-  expiresAt: timeOrNull,
-  revokedAt: timeOrNull,
-};
-
 const executionStatus: JsonSchema = { enum: [...EXECUTION_STATUSES] };
 const keptOutput: JsonSchema = {
   ...text,
@@ -111,6 +99,7 @@ const error = (context: { readonly [member: string]: JsonSchema }): JsonSchema =
 
 /** The schemas of responses. The schemas of bodies and queries are generated from their TypeBox declarations. */
 export const RESPONSE_SCHEMAS: { readonly [name: string]: JsonSchema } = {
+  ...ACCOUNT_SCHEMAS,
   Agent: agent,
   AgentPage: page('Agent'),
   AgentStats: view<AgentStats>({
@@ -135,12 +124,6 @@ export const RESPONSE_SCHEMAS: { readonly [name: string]: JsonSchema } = {
     updatedAt: time,
   }),
   EnvList: object({ items: list(ref('EnvVar')) }),
-  Key: view<KeyView>(keyMembers),
-  KeyPage: page('Key'),
-  MintedKey: view<MintedKey>({
-    key: { ...text, description: 'No other response contains it.' },
-    ...keyMembers,
-  }),
   Execution: object(
     {
       executionId: { ...text, examples: ['exe_01jd2m3k4n5p6q7r8s9t0v1w2x'] },

@@ -1,6 +1,6 @@
 import { defineRequest, type CommandEnvelope, type Page } from '@berth/kernel';
 import type { NullWhenAbsent, PageRequest } from '../schema/index.js';
-import type { MintKeyBody } from './accounts.schemas.js';
+import type { MintKeyBody, OpenAccountBody, UpdateAccountBody } from './accounts.schemas.js';
 import type { Scope } from './scopes.js';
 
 /** A key as the API shows it; the secret itself is shown once, on minting. Times are ISO 8601. */
@@ -46,10 +46,59 @@ export interface ListKeys extends PageRequest {
   readonly accountId: string;
 }
 
+/** An account as operators see it. Times are ISO 8601. */
+export interface AccountView {
+  readonly id: string;
+  readonly name: string;
+  readonly planId: string;
+  readonly suspended: boolean;
+  readonly suspendedAt: string | null;
+  readonly createdAt: string;
+}
+
+/** `accountId` is the account of the operator's key. */
+export interface OpenAccount extends CommandEnvelope, NullWhenAbsent<OpenAccountBody> {}
+
+export interface OpenedAccount extends AccountView {
+  /** The first key, with `FIRST_KEY_SCOPES`. No other response contains it. */
+  readonly key: string;
+  readonly keyId: string;
+}
+
+/** `accountId` is the account of the operator's key, `id` the account to change. A null member stays as it is. */
+export interface UpdateAccount extends CommandEnvelope, NullWhenAbsent<UpdateAccountBody> {
+  readonly id: string;
+}
+
+/** `accountId` is the account of the operator's key, `id` that of the new key. */
+export interface MintFirstKey extends CommandEnvelope {
+  readonly id: string;
+}
+
+export interface GetAccount {
+  readonly id: string;
+}
+
+export interface GetOwnAccount {
+  readonly accountId: string;
+  readonly keyId: string;
+}
+
+/** The account of a key, and the key. */
+export interface OwnAccountView {
+  readonly id: string;
+  readonly name: string;
+  /** The id of its plan. */
+  readonly plan: string;
+  /** Null: no credits are counted. */
+  readonly credits: { readonly balanceCents: number | null };
+  readonly key: { readonly id: string; readonly name: string; readonly scopes: readonly Scope[] };
+}
+
 /** The requests that `accounts` handles. */
 export const accountsRequests = {
   /**
-   * Errors: `unauthenticated`. Reads the row of the key every time, so a revocation takes effect everywhere as soon as
+   * Errors: `unauthenticated`; forbidden `account_suspended`. Reads the row of the key every time, so a revocation takes effect everywhere as soon as
    * it returns. The deadline lies between the 4 s after which the service gives up on unavailable tables and the 5 s
    * within which the gateway must respond.
    */
@@ -63,4 +112,21 @@ export const accountsRequests = {
   revokeKey: defineRequest<RevokeKey, KeyView>('cmd.accounts.revoke-key.v1', 10_000, { whenLost: 'repeat' }),
   /** Newest first, including revoked and expired keys. Errors: invalid `invalid_request` for a bad cursor. */
   listKeys: defineRequest<ListKeys, Page<KeyView>>('qry.accounts.list-keys.v1'),
+  /** Errors: invalid `unknown_plan`; conflict `key_already_minted` for a command that was handled already. */
+  openAccount: defineRequest<OpenAccount, OpenedAccount>('cmd.accounts.open-account.v1'),
+  /**
+   * Once a suspension has returned, no call that begins later is accepted with a key of the account. Errors: not_found
+   * `account_not_found`; invalid `unknown_plan`; conflict `first_account`. Idempotent.
+   */
+  updateAccount: defineRequest<UpdateAccount, AccountView>('cmd.accounts.update-account.v1', 10_000, {
+    whenLost: 'repeat',
+  }),
+  /** Errors: not_found `account_not_found`; conflict `key_already_minted`. */
+  mintFirstKey: defineRequest<MintFirstKey, MintedKey>('cmd.accounts.mint-first-key.v1'),
+  /** Errors: not_found `account_not_found`. */
+  getAccount: defineRequest<GetAccount, AccountView>('qry.accounts.get-account.v1'),
+  /** Errors: not_found `account_not_found`, `key_not_found`. */
+  ownAccount: defineRequest<GetOwnAccount, OwnAccountView>('qry.accounts.own-account.v1'),
+  /** Newest first. Errors: invalid `invalid_request` for a bad cursor. */
+  listAccounts: defineRequest<PageRequest, Page<AccountView>>('qry.accounts.list-accounts.v1'),
 };

@@ -26,3 +26,33 @@ export const mintKeyBody = Type.Object(
   { $id: 'MintKeyBody' },
 );
 export type MintKeyBody = Shape<typeof mintKeyBody>;
+
+const accountName = text({
+  max: 128,
+  pattern: /^\P{Cc}+$/u,
+  means: 'must not contain control characters',
+});
+
+const planId = text({ max: 128 }, { description: 'The id of a plan.' });
+
+/** `POST /api/v1/operations/accounts`. Without `planId` the account gets the plan `default`. */
+export const openAccountBody = Type.Object(
+  { name: accountName, planId: Type.Optional(planId) },
+  { $id: 'OpenAccountBody' },
+);
+export type OpenAccountBody = Shape<typeof openAccountBody>;
+
+/** `PUT /api/v1/operations/accounts/{id}`. Members left out stay as they are. */
+export const updateAccountBody = Type.Object(
+  {
+    name: Type.Optional(accountName),
+    planId: Type.Optional(planId),
+    suspended: Type.Optional(
+      Type.Boolean({
+        description: 'While true, credentials of the account are rejected and its agents sleep.',
+      }),
+    ),
+  },
+  { $id: 'UpdateAccountBody' },
+);
+export type UpdateAccountBody = Shape<typeof updateAccountBody>;

@@ -1,0 +1,59 @@
+import {
+  accountsRequests,
+  type AccountView,
+  type GetAccount,
+  type GetOwnAccount,
+  type MintFirstKey,
+  type MintedKey,
+  type OpenAccount,
+  type OpenedAccount,
+  type OwnAccountView,
+  type UpdateAccount,
+} from '@berth/contracts/accounts';
+import { HandleRequest } from '@berth/messaging';
+import { Controller } from '@nestjs/common';
+import { Payload } from '@nestjs/microservices';
+import type { PageRequest } from '@berth/contracts/schema';
+import type { Page } from '@berth/kernel';
+import { AccountListQuery } from '../account-list/account-list.query.js';
+import { OwnAccountQuery } from '../account-list/own-account.query.js';
+import { AccountAdministration } from './account.administration.js';
+
+@Controller()
+export class AccountNatsController {
+  constructor(
+    private readonly administration: AccountAdministration,
+    private readonly accounts: AccountListQuery,
+    private readonly ownAccount: OwnAccountQuery,
+  ) {}
+
+  @HandleRequest(accountsRequests.openAccount)
+  open(@Payload() command: OpenAccount): Promise<OpenedAccount> {
+    return this.administration.open(command);
+  }
+
+  @HandleRequest(accountsRequests.updateAccount)
+  update(@Payload() command: UpdateAccount): Promise<AccountView> {
+    return this.administration.update(command);
+  }
+
+  @HandleRequest(accountsRequests.mintFirstKey)
+  mintFirstKey(@Payload() command: MintFirstKey): Promise<MintedKey> {
+    return this.administration.mintFirstKey(command);
+  }
+
+  @HandleRequest(accountsRequests.getAccount)
+  get(@Payload() { id }: GetAccount): Promise<AccountView> {
+    return this.accounts.get(id);
+  }
+
+  @HandleRequest(accountsRequests.ownAccount)
+  own(@Payload() request: GetOwnAccount): Promise<OwnAccountView> {
+    return this.ownAccount.run(request);
+  }
+
+  @HandleRequest(accountsRequests.listAccounts)
+  list(@Payload() request: PageRequest): Promise<Page<AccountView>> {
+    return this.accounts.list(request);
+  }
+}
