@@ -6,7 +6,7 @@ import type { CliConfig } from './config.js';
 import { CliError, EXIT } from './cli-error.js';
 
 export interface Call {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly body?: object;
   /** Send the request without a key. */

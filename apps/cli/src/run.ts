@@ -2,6 +2,7 @@ import { ConfigError, type Env } from '@berth/config';
 import { Command, CommanderError } from 'commander';
 import { ApiClient } from './api-client.js';
 import { CliError, EXIT, type ExitCode } from './cli-error.js';
+import { accountsCommand } from './commands/accounts.command.js';
 import { agentsCommand } from './commands/agents.command.js';
 import { deployCommand } from './commands/deploy.command.js';
 import { deadLettersCommand } from './commands/dead-letters.command.js';
@@ -47,6 +48,7 @@ const programFor = (env: Env, terminal: Terminal): Command => {
   program.addCommand(agentsCommand(api, terminal));
   program.addCommand(deployCommand(api, terminal));
   program.addCommand(keysCommand(api, () => recoverKey(readCliConfig(env)), terminal));
+  program.addCommand(accountsCommand(api, terminal));
   program.addCommand(projectionsCommand(api, terminal));
   program.addCommand(deadLettersCommand(api, terminal));
   const credentials = {
