@@ -25,7 +25,7 @@ done
   host=$(cat "$folder/host_id")
   printf "NATS_HOST_%s='\"%s\"'\n" \
     INBOX "_INBOX.berth.runtime-$host.>" REPLIES "_INBOX.berth.*.*.runtime-$host.>" \
-    COMMANDS "berth.cmd.runtime.*.*.$host" QUERIES "berth.qry.runtime.*.*.$host"
+    REPORTS "berth.cmd.agents.*.*.$host" COMMANDS "berth.cmd.runtime.*.*.$host" QUERIES "berth.qry.runtime.*.*.$host"
 } > "$folder/nats_users.new"
 mv -f "$folder/nats_users.new" "$folder/nats_users"
 rm -f "$folder/nats_url" "$folder/nats_password"

@@ -252,7 +252,7 @@ const renderCompose = (access) => {
       user: service,
       password: `$NATS_PASSWORD_${service.toUpperCase()}`,
       permissions: {
-        publish: isHost ? [...publish, '$NATS_HOST_REPLIES'] : publish,
+        publish: isHost ? [...publish, '$NATS_HOST_REPLIES', '$NATS_HOST_REPORTS'] : publish,
         subscribe: isHost
           ? [...subscribe, '$NATS_HOST_INBOX', '$NATS_HOST_COMMANDS', '$NATS_HOST_QUERIES']
           : subscribe,

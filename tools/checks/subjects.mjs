@@ -33,8 +33,9 @@ Generated from \`libs/contracts\` by \`node tools/checks/subjects.mjs --write\`;
 
 Commands (\`cmd.\`) and queries (\`qry.\`) are NATS request/reply: one instance of the queue group of the service named in
 the subject replies, and a caller waits at most until the deadline. Only the named runtime host replies on a subject that
-ends in \`{host}\`. Events (\`evt.\`) are in JetStream, one stream per context. Notices (\`notice.\`) are messages
-between the processes of a service, \`notice.postgres.\` between all processes with tables; they may be lost
+ends in \`{host}\`, and only the named host sends one that ends in \`{from}\`. Events (\`evt.\`) are in JetStream, one
+stream per context. Notices (\`notice.\`) are messages between the processes of a service, \`notice.postgres.\` between
+all processes with tables; they may be lost
 ([ADR 35](adr/0035-notices-instead-of-connections.md)).
 
 On the broker every subject starts with the name of the installation (\`BERTH_INSTANCE\`): \`berth.cmd.agents.create.v1\`.
@@ -129,7 +130,7 @@ export const checkSubjects = async (workspace) => {
   const problems = [];
   const seen = new Set();
   for (const subject of subjects) {
-    if (!/^(cmd|qry)\.([a-z][a-z-]*|<context>)\.[a-z][a-z-]*\.v\d+(\.\{host\})?$/.test(subject))
+    if (!/^(cmd|qry)\.([a-z][a-z-]*|<context>)\.[a-z][a-z-]*\.v\d+(\.\{(host|from)\})?$/.test(subject))
       problems.push(`'${subject}' is not a valid subject`);
     if (seen.has(subject)) problems.push(`'${subject}' is defined twice`);
     seen.add(subject);

@@ -9,13 +9,18 @@ import type { Activity } from './agent-view.js';
 export class AgentActivity {
   constructor(@Inject(Database) private readonly database: SqlRunner) {}
 
-  /** Stores a batch of a host's reports; a use older than the stored one is ignored. */
-  async report(items: ReportActivity['items']): Promise<void> {
+  /** Stores a batch of a host's reports; a use older than the stored one, or of another host's agent, is ignored. */
+  async report({ host, items }: ReportActivity): Promise<void> {
+    await this.#store(items, host);
+  }
+
+  async #store(items: ReportActivity['items'], host: string | null): Promise<void> {
     await this.database.query(
       `INSERT INTO agent_activity (agent_id, last_active_at, last_activity_kind, sleep_at)
        SELECT agent_id, last_active_at, last_activity_kind, sleep_at
        FROM jsonb_to_recordset($1::jsonb)
          AS item(agent_id text, last_active_at timestamptz, last_activity_kind text, sleep_at timestamptz)
+       WHERE NOT EXISTS (SELECT 1 FROM agent_list WHERE id = item.agent_id AND host <> $2)
        ON CONFLICT (agent_id) DO UPDATE SET
          last_active_at = excluded.last_active_at,
          last_activity_kind = excluded.last_activity_kind,
@@ -30,6 +35,7 @@ export class AgentActivity {
             sleep_at: item.sleepAt,
           })),
         ),
+        host,
       ],
     );
   }
@@ -58,6 +64,6 @@ export class AgentActivity {
     const { idleTtlSeconds } = profile;
     const sleepAt = idleTtlSeconds === 0 ? null : new Date(now + idleTtlSeconds * 1000).toISOString();
     const lastActiveAt = new Date(now).toISOString();
-    await this.report([{ agentId, lastActiveAt, lastActivityKind: kind, sleepAt }]);
+    await this.#store([{ agentId, lastActiveAt, lastActivityKind: kind, sleepAt }], null);
   }
 }

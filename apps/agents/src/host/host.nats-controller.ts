@@ -33,7 +33,7 @@ export class HostNatsController {
 
   @HandleRequest(agentsRequests.reportActivity)
   async activity(request: ReportActivity): Promise<Record<string, never>> {
-    await this.activities.report(request.items);
+    await this.activities.report(request);
     return {};
   }
 }

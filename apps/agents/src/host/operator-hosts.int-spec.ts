@@ -26,22 +26,26 @@ afterEach(async () => {
 afterAll(() => test.stop());
 
 const announce = (host: string, freeMemMb = 4_096, agents: readonly ObservedAgent[] = []): Promise<unknown> =>
-  test.requester.request(agentsRequests.announceHost, {
-    host,
-    incarnation: 'one',
-    freeMemMb,
-    figures: {
-      name: `name of ${host}`,
-      driver: 'process',
-      version: '9.8.7',
-      memMb: { total: 8_192, free: freeMemMb },
-      diskGb: { total: 100, free: 40 },
-      limitsDisk: false,
-      runtimeClasses: ['runc'],
+  test.requester.request(
+    agentsRequests.announceHost,
+    {
+      host,
+      incarnation: 'one',
+      freeMemMb,
+      figures: {
+        name: `name of ${host}`,
+        driver: 'process',
+        version: '9.8.7',
+        memMb: { total: 8_192, free: freeMemMb },
+        diskGb: { total: 100, free: 40 },
+        limitsDisk: false,
+        runtimeClasses: ['runc'],
+      },
+      agents,
+      logId: null,
     },
-    agents,
-    logId: null,
-  });
+    { host },
+  );
 
 /** A host that is up and has announced itself. */
 const aHost = async (freeMemMb = 4_096): Promise<string> => {
@@ -80,6 +84,27 @@ const runningAgent = async (): Promise<AgentView> => {
     return agent;
   });
 };
+
+describe("a host's report about an agent of another host", () => {
+  it('changes neither the state of the agent nor its last activity', async () => {
+    await aHost(3_000);
+    const agent = await runningAgent();
+    const host = newId('hst');
+    const { agentId, epoch } = { agentId: agent.id, epoch: 1 };
+    await test.requester.request(
+      agentsRequests.reportObservation,
+      { host, agentId, epoch, observation: { type: 'asleep', depth: 'cold', reason: 'idle' } },
+      { host },
+    );
+    const lastActiveAt = new Date(Date.now() + 3_600_000).toISOString();
+    await test.requester.request(
+      agentsRequests.reportActivity,
+      { host, items: [{ agentId, lastActiveAt, lastActivityKind: 'chat', sleepAt: null }] },
+      { host },
+    );
+    expect(await test.get(agentId)).toMatchObject({ state: 'running', lastActiveAt: agent.lastActiveAt });
+  });
+});
 
 describe('the list of hosts', () => {
   it('shows what each host last announced, and its agents', async () => {

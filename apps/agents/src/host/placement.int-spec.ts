@@ -26,7 +26,11 @@ const announce = (
   agents: readonly ObservedAgent[] = [],
   logId: string | null = null,
 ): Promise<HostOrders> =>
-  test.requester.request(agentsRequests.announceHost, { host, incarnation: 'one', freeMemMb, agents, logId });
+  test.requester.request(
+    agentsRequests.announceHost,
+    { host, incarnation: 'one', freeMemMb, agents, logId },
+    { host },
+  );
 
 const add = async (host: string, freeMemMb: number): Promise<void> => {
   await test.hosts.add(host);

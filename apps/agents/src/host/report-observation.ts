@@ -4,7 +4,7 @@ import { AgentCommandHandler, systemOrigin } from '../agent/agent.command-handle
 import type { AgentCommand } from '../agent/agent.commands.js';
 import { AgentLifecycle } from '../agent/agent-lifecycle.js';
 
-/** Turns the observations of hosts into commands; those of an old epoch have no effect. */
+/** Turns the observations of hosts into commands; those of an old epoch, or about an agent of another host, have no effect. */
 @Injectable()
 export class ObservationHandler {
   constructor(
@@ -13,9 +13,9 @@ export class ObservationHandler {
   ) {}
 
   async observe(report: ReportObservation): Promise<void> {
-    const { agentId, epoch, observation } = report;
+    const { host, agentId, epoch, observation } = report;
     const agent = await this.agents.load(agentId);
-    if (agent.status !== 'live') return;
+    if (agent.status !== 'live' || agent.host !== host) return;
     const origin = systemOrigin(
       agent.profile.accountId,
       `${agentId}/${String(epoch)}/${agent.since}/${observation.type}`,

@@ -41,7 +41,8 @@ export class ActivityReporter implements Activities, BeforeApplicationShutdown {
       }),
     );
     try {
-      await this.requester.request(agentsRequests.reportActivity, { host: this.host.id, items });
+      const { id: host } = this.host;
+      await this.requester.request(agentsRequests.reportActivity, { host, items }, { host });
     } catch {
       // Sent again with the next batch, unless there is a newer state.
       for (const [agentId, view] of batch) if (!this.#pending.has(agentId)) this.#pending.set(agentId, view);

@@ -53,14 +53,18 @@ export class HostAnnouncer {
   async announce(): Promise<void> {
     const figures = await this.figures.read();
     const announced = this.agents.observed;
-    const { remove, stop, logId } = await this.requester.request(agentsRequests.announceHost, {
-      host: this.host.id,
-      incarnation: this.#incarnation,
-      freeMemMb: figures.memMb.free,
-      figures,
-      agents: announced,
-      logId: this.hostLog.id,
-    });
+    const { remove, stop, logId } = await this.requester.request(
+      agentsRequests.announceHost,
+      {
+        host: this.host.id,
+        incarnation: this.#incarnation,
+        freeMemMb: figures.memMb.free,
+        figures,
+        agents: announced,
+        logId: this.hostLog.id,
+      },
+      { host: this.host.id },
+    );
     await this.hostLog.keep(logId);
     await Promise.all([
       ...remove.map((agentId) => this.#obey(agentId, () => this.agents.remove(agentId))),

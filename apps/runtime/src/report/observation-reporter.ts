@@ -40,7 +40,7 @@ export class ObservationReporter implements Observations, BeforeApplicationShutd
         this.requester.request(
           agentsRequests.reportObservation,
           { host: this.host.id, agentId, epoch, observation },
-          { deadlineMs: withinMs },
+          { host: this.host.id, deadlineMs: withinMs },
         ),
       ),
     );
@@ -58,7 +58,7 @@ export class ObservationReporter implements Observations, BeforeApplicationShutd
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
     ) {
       try {
-        await this.requester.request(agentsRequests.reportObservation, report);
+        await this.requester.request(agentsRequests.reportObservation, report, { host: report.host });
         return;
       } catch (error) {
         if (!signal.aborted)

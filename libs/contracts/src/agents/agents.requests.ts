@@ -210,7 +210,7 @@ export const agentsRequests = {
   /** Errors: not_found `deployment_not_found`. */
   getDeployment: defineRequest<GetDeployment, DeploymentView>('qry.agents.get-deployment.v1'),
   reportObservation: defineRequest<ReportObservation, Record<string, never>>(
-    'cmd.agents.report-observation.v1',
+    'cmd.agents.report-observation.v1.{from}',
   ),
   /** Hosts by id, the oldest first. Errors: invalid `invalid_request` for a bad cursor. */
   listHosts: defineRequest<PageRequest, Page<HostView>>('qry.agents.list-hosts.v1'),
@@ -230,6 +230,8 @@ export const agentsRequests = {
    * Errors: conflict `other_event_log`, if the host belongs to an installation with another log, `host_removed`, if an
    * operator has removed it.
    */
-  announceHost: defineRequest<AnnounceHost, HostOrders>('cmd.agents.announce-host.v1', 30_000),
-  reportActivity: defineRequest<ReportActivity, Record<string, never>>('cmd.agents.report-activity.v1'),
+  announceHost: defineRequest<AnnounceHost, HostOrders>('cmd.agents.announce-host.v1.{from}', 30_000),
+  reportActivity: defineRequest<ReportActivity, Record<string, never>>(
+    'cmd.agents.report-activity.v1.{from}',
+  ),
 };

@@ -67,9 +67,15 @@ describe.each(SERVICES)('the NATS user of %s', (service) => {
   it('may receive and send everything that the code of the service does', async () => {
     const { handles, calls, publishes } = SERVICE_ACCESS[service];
     for (const subject of handles)
-      expect(await maySubscribe(service, `berth.${subject.replace('{host}', OURS)}`), subject).toBe(true);
+      expect(
+        await maySubscribe(service, `berth.${subject.replace('{host}', OURS).replace('{from}', '*')}`),
+        subject,
+      ).toBe(true);
     for (const called of calls)
-      expect(await mayPublish(service, `berth.${called.replace('{host}', 'hst_any')}`), called).toBe(true);
+      expect(
+        await mayPublish(service, `berth.${called.replace('{host}', 'hst_any').replace('{from}', OURS)}`),
+        called,
+      ).toBe(true);
     for (const context of publishes)
       expect(await mayPublish(service, `berth.evt.${context}.done.v1.a.b`)).toBe(true);
   });
@@ -77,7 +83,10 @@ describe.each(SERVICES)('the NATS user of %s', (service) => {
   it('receives no request of another service, and no reply to one', async () => {
     for (const other of others) {
       const [subject = `cmd.${other}.x.v1`] = SERVICE_ACCESS[other].handles;
-      expect(await maySubscribe(service, `berth.${subject.replace('{host}', OURS)}`), subject).toBe(false);
+      expect(
+        await maySubscribe(service, `berth.${subject.replace('{host}', OURS).replace('{from}', '*')}`),
+        subject,
+      ).toBe(false);
       expect(await maySubscribe(service, `_INBOX.berth.${other}.>`), other).toBe(false);
     }
     for (const all of ['>', 'berth.>', '_INBOX.>', `_INBOX.berth.*.>`, '$JS.>', '$SYS.>'])
@@ -111,6 +120,13 @@ describe('the NATS user of a runtime host', () => {
     for (const foreign of ['hst_theirs', '*'])
       expect(await maySubscribe('runtime', `berth.cmd.runtime.start.v1.${foreign}`)).toBe(false);
     expect(await maySubscribe('runtime', '_INBOX.berth.runtime-hst_theirs.>')).toBe(false);
+  });
+
+  it('reports about its own host only', async () => {
+    for (const report of ['announce-host', 'report-activity', 'report-observation']) {
+      expect(await mayPublish('runtime', `berth.cmd.agents.${report}.v1.${OURS}`), report).toBe(true);
+      expect(await mayPublish('runtime', `berth.cmd.agents.${report}.v1.hst_theirs`), report).toBe(false);
+    }
   });
 
   it('replies for its own host only', async () => {

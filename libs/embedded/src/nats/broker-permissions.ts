@@ -1,4 +1,7 @@
-/** How a service uses the broker, in logical subjects (`{host}` stands for a runtime host's id). */
+/**
+ * How a service uses the broker, in logical subjects. `{host}` stands for the id of the runtime host that receives,
+ * `{from}` for that of the one that sends.
+ */
 export interface ServiceAccess {
   /** Requests it handles. */
   readonly handles: readonly string[];
@@ -50,7 +53,7 @@ export function permissionsOf(
   const notices = access.tables ? [`notice.${service}.>`, 'notice.postgres.>'].map(subject) : [];
   const publish = [
     '$JS.API.INFO',
-    ...access.calls.map((called) => subject(called.replace('{host}', '*'))),
+    ...access.calls.flatMap((called) => senders(called, where.hosts)).map(subject),
     ...responders.map((responder) => `_INBOX.${where.instance}.*.*.${responder}.>`),
     ...(access.claim === 'takes' ? claim(`${where.instance}_PRESENCE`, subject('presence.>')) : []),
     ...(access.claim === 'reads' ? streamApi(`${where.instance}_PRESENCE`, 'MSG.GET') : []),
@@ -71,10 +74,16 @@ export function permissionsOf(
 
 /** One filter for all requests of a kind that a host receives. */
 const onHosts = (handled: string, hosts: readonly string[]): readonly string[] => {
-  if (!handled.includes('{host}')) return [handled];
+  if (!handled.includes('{host}')) return [handled.replace('{from}', '*')];
   const [kind, context] = handled.split('.');
   return hosts.map((host) => `${String(kind)}.${String(context)}.*.*.${host}`);
 };
+
+/** A host reports only in its own name. */
+const senders = (called: string, hosts: readonly string[]): readonly string[] =>
+  called.includes('{from}')
+    ? hosts.map((host) => called.replace('{from}', host))
+    : [called.replace('{host}', '*')];
 
 const streamApi = (stream: string, ...operations: readonly string[]): readonly string[] =>
   operations.map((operation) => `$JS.API.STREAM.${operation}.${stream}`);

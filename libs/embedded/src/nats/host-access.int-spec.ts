@@ -85,7 +85,8 @@ describe('the credential of a host', () => {
     expect(await maySubscribe(own, `_INBOX.berth.runtime-${other.id}.>`)).toBe(false);
     expect(await mayPublish(own, `_INBOX.berth.agents.1.runtime-${own.id}.1`)).toBe(true);
     expect(await mayPublish(own, `_INBOX.berth.agents.1.runtime-${other.id}.1`)).toBe(false);
-    expect(await mayPublish(own, 'berth.cmd.agents.announce-host.v1')).toBe(true);
+    expect(await mayPublish(own, `berth.cmd.agents.announce-host.v1.${own.id}`)).toBe(true);
+    expect(await mayPublish(own, `berth.cmd.agents.announce-host.v1.${other.id}`)).toBe(false);
     expect(await mayPublish(own, 'berth.cmd.agents.create.v1')).toBe(false);
   });
 

@@ -33,7 +33,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
   },
   agents: {
     handles: [
-      'cmd.agents.announce-host.v1',
+      'cmd.agents.announce-host.v1.{from}',
       'cmd.agents.create.v1',
       'cmd.agents.delete-dead-letter.v1',
       'cmd.agents.delete-env.v1',
@@ -45,8 +45,8 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'cmd.agents.reload-env.v1',
       'cmd.agents.remove-host.v1',
       'cmd.agents.replay-dead-letter.v1',
-      'cmd.agents.report-activity.v1',
-      'cmd.agents.report-observation.v1',
+      'cmd.agents.report-activity.v1.{from}',
+      'cmd.agents.report-observation.v1.{from}',
       'cmd.agents.restart.v1',
       'cmd.agents.resume-host.v1',
       'cmd.agents.set-env.v1',
@@ -270,9 +270,9 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'qry.runtime.usage.v1.{host}',
     ],
     calls: [
-      'cmd.agents.announce-host.v1',
-      'cmd.agents.report-activity.v1',
-      'cmd.agents.report-observation.v1',
+      'cmd.agents.announce-host.v1.{from}',
+      'cmd.agents.report-activity.v1.{from}',
+      'cmd.agents.report-observation.v1.{from}',
     ],
     publishes: [],
     consumes: [],

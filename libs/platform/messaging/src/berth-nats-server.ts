@@ -10,10 +10,11 @@ import type { MonotonicClock } from './monotonic-clock.js';
 import type { NatsLink } from './nats-link.js';
 import { noLongerAwaited } from './request-failures.js';
 import {
-  fillHost,
   HEADERS,
   INTERNAL_ERROR,
+  isFromItsHost,
   requestIdOf,
+  subscribedSubject,
   toEnvelope,
   traceOf,
   type ReplyPacket,
@@ -73,7 +74,7 @@ export class BerthNatsServer extends ServerNats {
     extras: Record<string, unknown> = {},
   ): void {
     if (typeof pattern !== 'string') throw new Error('Handlers are declared with @HandleRequest.');
-    const subject = fillHost(pattern, this.#options.host);
+    const subject = subscribedSubject(pattern, this.#options.host);
     if (this.messageHandlers.has(subject)) throw new Error(`There are two handlers for ${subject}.`);
     this.#templates.set(subject, pattern);
     super.addHandler(subject, handler, isEventHandler, extras);
@@ -134,6 +135,11 @@ export class BerthNatsServer extends ServerNats {
     if (packet === undefined) {
       this.#options.log.warn({ subject, bytes: message.data.length }, 'Rejected a malformed packet.');
       this.#reply(message, { err: MALFORMED, isDisposed: true });
+      return;
+    }
+    if (!isFromItsHost(this.#templates.get(subject) ?? subject, message.subject, packet.data)) {
+      this.#options.log.warn({ subject: message.subject }, "Rejected a report in another host's name.");
+      this.#reply(message, { id: packet.id, err: FORGED, isDisposed: true });
       return;
     }
     const admitted = this.#awaited.admit(message);
@@ -237,6 +243,7 @@ export class BerthNatsServer extends ServerNats {
   }
 }
 
+const FORGED = toEnvelope(new DomainError('invalid', 'invalid_request', 'A host reports only about itself.'));
 const MALFORMED = toEnvelope(
   new DomainError(
     'invalid',

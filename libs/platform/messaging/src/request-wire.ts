@@ -134,13 +134,29 @@ const isEnvelope = (value: unknown): value is ErrorEnvelope =>
   'message' in value &&
   typeof value.message === 'string';
 
-/** Replaces `{host}` in a subject. */
+const SENDER = '{from}';
+
+/** Replaces `{host}` or `{from}` in a subject. */
 export const fillHost = (subject: string, host: string | undefined): string => {
-  if (!subject.includes('{host}')) return subject;
+  if (!subject.includes('{host}') && !subject.includes(SENDER)) return subject;
   if (host === undefined || !/^[A-Za-z0-9_-]+$/.test(host)) {
     throw new Error(`The subject ${subject} needs a host name of letters, digits, _ and -.`);
   }
-  return subject.replace('{host}', host);
+  return subject.replace('{host}', host).replace(SENDER, host);
+};
+
+/** The subject that a handler subscribes to: its own host's requests, and those that come from any host. */
+export const subscribedSubject = (template: string, host: string | undefined): string =>
+  template.endsWith(`.${SENDER}`) ? template.replace(SENDER, '*') : fillHost(template, host);
+
+/**
+ * Whether a request came from the host that its payload names. The broker lets a host publish only on subjects that end
+ * in its own id, so a payload with another host's id is a forgery. True for a template without `{from}`.
+ */
+export const isFromItsHost = (template: string, subject: string, payload: unknown): boolean => {
+  if (!template.endsWith(`.${SENDER}`)) return true;
+  const sender = subject.slice(subject.lastIndexOf('.') + 1);
+  return typeof payload === 'object' && payload !== null && 'host' in payload && payload.host === sender;
 };
 
 /**

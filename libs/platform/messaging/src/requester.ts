@@ -19,7 +19,7 @@ import {
 } from './request-wire.js';
 
 export interface RequestOptions {
-  /** Fills `{host}` in the subject. */
+  /** Fills `{host}` or `{from}` in the subject. */
   readonly host?: string;
   /** Overrides the definition's deadline, in milliseconds. */
   readonly deadlineMs?: number;

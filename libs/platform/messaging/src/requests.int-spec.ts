@@ -120,6 +120,16 @@ describe('requests between services', () => {
     expect(responses).toHaveLength(100);
   });
 
+  it('from any host reach the service, unless they name another host than the one that sends them', async () => {
+    await serve('one', 'h9');
+    const { fromHost } = echoRequests;
+    await expect(requester.request(fromHost, { host: 'h1' }, { host: 'h1' })).resolves.toBe('h1');
+    await expect(requester.request(fromHost, { host: 'h2' }, { host: 'h2' })).resolves.toBe('h2');
+    await expect(failure(requester.request(fromHost, { host: 'h2' }, { host: 'h1' }))).resolves.toMatchObject(
+      { kind: 'invalid', message: 'A host reports only about itself.' },
+    );
+  });
+
   it('reach the host they name, and no other', async () => {
     await serve('one', 'h1');
     await serve('two', 'h2');

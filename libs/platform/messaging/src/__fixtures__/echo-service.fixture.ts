@@ -15,6 +15,7 @@ export const echoRequests = {
   breakDown: defineRequest<null, never>('cmd.echo.break-down.v1'),
   grow: defineRequest<{ bytes: number }, string>('qry.echo.grow.v1'),
   onHost: defineRequest<null, string>('cmd.echo.on-host.v1.{host}'),
+  fromHost: defineRequest<{ host: string }, string>('cmd.echo.from-host.v1.{from}'),
   whoIsThere: defineRequest<null, string>('qry.echo.who-is-there.v1'),
 };
 
@@ -55,6 +56,11 @@ export const echoModule = (by: string): DynamicModule => {
     @HandleRequest(echoRequests.grow)
     grow({ bytes }: { bytes: number }) {
       return Promise.resolve('x'.repeat(bytes));
+    }
+
+    @HandleRequest(echoRequests.fromHost)
+    fromHost({ host }: { host: string }) {
+      return host;
     }
 
     @HandleRequest(echoRequests.onHost)
