@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { startEmbedded, type EmbeddedInfrastructure } from '@berth/embedded';
 import { connectEventStore } from '@berth/event-store';
 import { createLogger } from '@berth/telemetry';
+import { provideCluster } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Program, readKey, temporaryFolder, TEST_TEMPLATES } from './stack.fixture.js';
 
@@ -21,6 +22,7 @@ let program: Program | undefined;
 let url = '';
 
 const startOn = async (dataDir: string, more: Record<string, string> = {}): Promise<void> => {
+  await provideCluster(dataDir);
   program = Program.start('standalone', {
     PORT: '0',
     BERTH_DATA: dataDir,

@@ -6,6 +6,7 @@ import { startEmbedded, type EmbeddedInfrastructure } from '@berth/embedded';
 import { connectEventStore, type NewEvent } from '@berth/event-store';
 import { newId } from '@berth/kernel';
 import { createLogger } from '@berth/telemetry';
+import { provideCluster } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
 import { Program, readKey, temporaryFolder, TEST_TEMPLATES, type Stack } from './stack.fixture.js';
@@ -73,6 +74,7 @@ describe('Berth on a log that its tables have not read', () => {
     'reports that it is ready only when a new agent can be created and read immediately',
     { timeout: 180_000 },
     async () => {
+      await provideCluster(folder.path);
       program = Program.start('standalone', {
         PORT: '0',
         BERTH_DATA: folder.path,

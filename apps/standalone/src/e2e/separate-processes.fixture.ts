@@ -6,7 +6,7 @@ import type { Env } from '@berth/config';
 import { startEmbedded, type EmbeddedInfrastructure, type ServiceName } from '@berth/embedded';
 import { newId } from '@berth/kernel';
 import { createLogger } from '@berth/telemetry';
-import { eventually } from '@berth/testing';
+import { eventually, provideCluster } from '@berth/testing';
 import { Program, readKey, TEST_TEMPLATES, type Stack } from './stack.fixture.js';
 
 const SHIPPED_TEMPLATES = fileURLToPath(new URL('../../../../infra/templates', import.meta.url));
@@ -27,6 +27,7 @@ export const startSeparateStack = async (
   natsUrl?: string,
 ): Promise<SeparateStack> => {
   const host = newId('hst');
+  await provideCluster(dataDir);
   const infrastructure = await startEmbedded({
     dataDir,
     hosts: [host],

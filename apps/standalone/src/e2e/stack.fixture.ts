@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Env } from '@berth/config';
-import { programArguments } from '@berth/testing';
+import { programArguments, provideCluster } from '@berth/testing';
 
 /** Templates with the behaviour that the tests need, installed as an operator's own. */
 export const TEST_TEMPLATES = fileURLToPath(new URL('../../e2e-templates', import.meta.url));
@@ -110,12 +110,13 @@ export interface StandaloneStack extends Stack {
   readonly program: Program;
 }
 
-/** The whole product as one program on a data folder. */
+/** The whole product as one program on a data folder. With `empty: true` the program creates its database itself. */
 export const startStandaloneStack = async (
   dataDir: string,
   env: Env = {},
-  options: { readonly detached?: boolean } = {},
+  { empty = false, ...options }: { readonly detached?: boolean; readonly empty?: boolean } = {},
 ): Promise<StandaloneStack> => {
+  if (!empty && env['DATABASE_URL'] === undefined) await provideCluster(dataDir);
   const own = {
     PORT: '0',
     BERTH_DATA: dataDir,

@@ -237,7 +237,7 @@ describe('a second start', () => {
 
 describe('a first start', () => {
   it('warns only that its agents are not isolated, and of what it awaits for more than a second', async () => {
-    stack = await startStandaloneStack(folder.path, { BERTH_LOG_LEVEL: 'warn' });
+    stack = await startStandaloneStack(folder.path, { BERTH_LOG_LEVEL: 'warn' }, { empty: true });
     expect(await api.chat((await api.runningAgent()).id, 'hello')).toMatchObject({ status: 200 });
     await expectCleanEnd(stack.program, () => void stack.program.child.kill('SIGTERM'));
     const lines = stack.program.printed.split('\n').filter((line) => line.includes('"msg"'));

@@ -1,4 +1,5 @@
 export { startTestInfra, type InfraPart, type TestInfra } from './test-infra.js';
+export { provideCluster } from './shared-infra/database-template.js';
 export { eventually, type EventuallyOptions } from './eventually.js';
 export { GitServer, type RepositoryEntry, type RepositoryOptions } from './git-server.js';
 export { freePort, NatsServer } from './nats-server.js';

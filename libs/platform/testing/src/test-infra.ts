@@ -8,6 +8,7 @@ import {
   type EmbeddedPart,
   type ServiceName,
 } from '@berth/embedded';
+import { provideCluster } from './shared-infra/database-template.js';
 import { lease, RUN_FOLDER_VARIABLE, type SharedPart } from './shared-infra/lease.js';
 
 /** A backing service that a test can request. */
@@ -63,6 +64,7 @@ export const startTestInfra = async (options: TestInfraOptions): Promise<TestInf
   const given = (part: SharedPart): string | undefined =>
     options.parts.includes(part) ? leased?.urls[part] : UNWANTED;
   try {
+    if (options.parts.includes('postgres') && !shared.includes('postgres')) await provideCluster(dataDir);
     const running = await startEmbedded({
       dataDir,
       natsUrl: options.parts.includes('nats') ? undefined : UNWANTED,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startEmbedded, type EmbeddedInfrastructure } from '@berth/embedded';
 import { createLogger } from '@berth/telemetry';
+import { provideCluster } from '@berth/testing';
 import { healthy } from '../separate-processes.fixture.js';
 import { Program, readKey, type Stack } from '../stack.fixture.js';
 import type { WireName } from './plan.fixture.js';
@@ -43,6 +44,7 @@ export interface FaultyStack extends Stack {
 
 /** Starts them on embedded infrastructure of their own in the folder. */
 export const startFaultyStack = async (dataDir: string): Promise<FaultyStack> => {
+  await provideCluster(dataDir);
   const infrastructure = await startEmbedded({
     dataDir,
     log: createLogger({ service: 'embedded', level: 'warn' }),

@@ -2,6 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startEmbedded } from '@berth/embedded';
 import pg from 'pg';
+import { provideCluster } from './database-template.js';
 import type { OnLoss, SharedServer } from './shared-server.js';
 
 const ELSEWHERE = 'elsewhere://';
@@ -11,6 +12,7 @@ export const startSharedPostgres = async (folder: string, onLoss: OnLoss): Promi
   const dataDir = await mkdtemp(join(folder, 'postgres-'));
   const lost = (_context: object, message: string): void =>
     onLoss(`The shared PostgreSQL server of the tests: ${message}. Its log is in ${join(dataDir, 'logs')}.`);
+  await provideCluster(dataDir);
   const running = await startEmbedded({
     dataDir,
     natsUrl: ELSEWHERE,
