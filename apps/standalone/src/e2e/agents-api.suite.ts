@@ -86,13 +86,6 @@ export const describeAgentsApi = (stack: () => Stack): void => {
       expect(after.body.response).not.toBe(before);
     });
 
-    it('falls asleep when it is idle', async () => {
-      const { id } = await api.runningAgent({ idleTtlSeconds: 15 });
-      const asleep = await api.inState(id, 'sleeping', 40_000);
-      expect(asleep).toMatchObject({ stateReason: 'idle' });
-      expect((await api.chat(id, 'still there?')).body.response).toContain('still there?');
-    });
-
     it('stays stopped until it is started', async () => {
       const { id } = await api.runningAgent();
       const stopped = await api.post(`/api/agents/${id}/stop`);

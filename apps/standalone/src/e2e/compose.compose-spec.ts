@@ -12,6 +12,7 @@ import { describeExecApi } from './exec-api.suite.js';
 import { describeFileChanges } from './file-changes.suite.js';
 import { describeFileTransfers } from './file-transfers.suite.js';
 import { describeFilesApi } from './files-api.suite.js';
+import { describeIdleTime } from './idle-time.suite.js';
 
 const SERVICES = [
   ...['proxy', 'gateway', 'accounts', 'agents', 'delivery', 'exec', 'files', 'runtime'],
@@ -43,6 +44,7 @@ describe('docker compose up', () => {
   describeFileTransfers(() => stack, 'absent');
   describeFileChanges(() => stack);
   describeConsoleApi(() => stack);
+  describeIdleTime(() => stack);
   describeDeploys(() => stack);
 
   describe('a service', () => {

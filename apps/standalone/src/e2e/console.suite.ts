@@ -6,17 +6,24 @@ import { Api } from './api.fixture.js';
 import { aliveIn, Executions } from './executions.fixture.js';
 import type { Stack } from './stack.fixture.js';
 
+interface OpenConsole {
+  readonly socket: WebSocket;
+  /** Everything that the terminal has printed. */
+  shown(): string;
+}
+
+export const openConsole = (stack: Stack, agentId: string, query = ''): OpenConsole => {
+  const url = `${stack.urls.at(-1)?.replace('http', 'ws') ?? ''}/api/agents/${agentId}/console${query}`;
+  const socket = new WebSocket(url, { headers: { authorization: `Bearer ${stack.key}` } });
+  const chunks: Buffer[] = [];
+  socket.on('message', (data) => chunks.push(data as Buffer));
+  return { socket, shown: () => Buffer.concat(chunks).toString('utf8') };
+};
+
 /** A terminal in an agent over a WebSocket. */
 export const describeConsoleApi = (stack: () => Stack): void => {
   const api = new Api(stack);
-
-  const open = (agentId: string, query = ''): { socket: WebSocket; shown: () => string } => {
-    const url = `${stack().urls.at(-1)?.replace('http', 'ws') ?? ''}/api/agents/${agentId}/console${query}`;
-    const socket = new WebSocket(url, { headers: { authorization: `Bearer ${stack().key}` } });
-    const chunks: Buffer[] = [];
-    socket.on('message', (data) => chunks.push(data as Buffer));
-    return { socket, shown: () => Buffer.concat(chunks).toString('utf8') };
-  };
+  const open = (agentId: string, query?: string): OpenConsole => openConsole(stack(), agentId, query);
 
   describe('a console', () => {
     it('wakes the agent, is a terminal in its volume, can be resized and ends with its shell', async () => {
@@ -33,17 +40,6 @@ export const describeConsoleApi = (stack: () => Stack): void => {
       socket.send(Buffer.from('exit\n'));
       expect((await closed)[0]).toBe(1000);
     });
-
-    it('keeps the agent awake exactly while it is open, even without input', async () => {
-      const { id } = await api.runningAgent({ templateId: 'blank', idleTtlSeconds: 15 });
-      const { socket } = open(id);
-      await once(socket, 'open');
-      const until = Date.now() + 20_000;
-      await eventually(() => Date.now() > until, { timeoutMs: 25_000, intervalMs: 500 });
-      expect((await api.get(`/api/agents/${id}`)).body).toMatchObject({ state: 'running', sleepAt: null });
-      socket.close();
-      await api.inState(id, 'sleeping', 30_000);
-    }, 80_000);
 
     it('closed by its client leaves no process behind', async () => {
       const { id } = await api.runningAgent({ templateId: 'blank' });

@@ -21,17 +21,6 @@ export const describeExecAndAgents = (stack: () => Stack): void => {
       expect((await api.get(`/api/agents/${own.agentId}`)).body['state']).toBe('running');
     });
 
-    it('stays awake beyond its idle time while a detached execution runs, and falls asleep afterwards', async () => {
-      const own = new Executions(
-        api,
-        (await api.runningAgent({ templateId: 'blank', idleTtlSeconds: 15 })).id,
-      );
-      const id = await own.begin('sleep 18; echo through');
-      expect((await own.ended(id, 30_000)).stdout).toBe('through\n');
-      expect((await api.get(`/api/agents/${own.agentId}`)).body['state']).toBe('running');
-      await api.inState(own.agentId, 'sleeping', 30_000);
-    }, 80_000);
-
     it.each(['sleep', 'stop', 'restart'])(
       '%s ends running executions as failed, with their output so far',
       async (verb) => {

@@ -10,6 +10,7 @@ import { describeExecApi } from './exec-api.suite.js';
 import { describeFileChanges } from './file-changes.suite.js';
 import { describeFileTransfers } from './file-transfers.suite.js';
 import { describeFilesApi } from './files-api.suite.js';
+import { describeIdleTime } from './idle-time.suite.js';
 import { startSeparateStack, type SeparateStack } from './separate-processes.fixture.js';
 import { temporaryFolder } from './stack.fixture.js';
 
@@ -39,6 +40,7 @@ describe('every service as a separate process, with two each of gateway, agents 
   describeFileTransfers(running);
   describeFileChanges(running);
   describeConsoleApi(running);
+  describeIdleTime(running);
 
   describe('a killed service', () => {
     const api = new Api(running);

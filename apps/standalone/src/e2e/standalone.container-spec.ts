@@ -11,6 +11,7 @@ import { describeExecApi } from './exec-api.suite.js';
 import { describeFileChanges } from './file-changes.suite.js';
 import { describeFileTransfers } from './file-transfers.suite.js';
 import { describeFilesApi } from './files-api.suite.js';
+import { describeIdleTime } from './idle-time.suite.js';
 import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
 
 const folder = temporaryFolder();
@@ -35,6 +36,7 @@ describeFilesApi(() => stack);
 describeFileTransfers(() => stack, 'absent');
 describeFileChanges(() => stack);
 describeConsoleApi(() => stack);
+describeIdleTime(() => stack);
 describeConsoleCommand(() => stack);
 describeDoctorCommand(
   () => stack,

@@ -10,6 +10,7 @@ import { describeExecApi } from './exec-api.suite.js';
 import { describeFileChanges } from './file-changes.suite.js';
 import { describeFileTransfers } from './file-transfers.suite.js';
 import { describeFilesApi } from './files-api.suite.js';
+import { describeIdleTime } from './idle-time.suite.js';
 import { describeLargestAgents } from './largest-agents.suite.js';
 import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
 
@@ -34,6 +35,7 @@ describeFilesApi(() => stack);
 describeFileTransfers(() => stack);
 describeFileChanges(() => stack);
 describeConsoleApi(() => stack);
+describeIdleTime(() => stack);
 describeConsoleCommand(() => stack);
 describeDoctorCommand(() => stack);
 describeLargestAgents(() => stack);

@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { eventually } from '@berth/testing';
+import { describe, expect, it } from 'vitest';
+import { Api } from './api.fixture.js';
+import { openConsole } from './console.suite.js';
+import { Executions } from './executions.fixture.js';
+import type { Stack } from './stack.fixture.js';
+
+const IDLE_SECONDS = 15;
+
+/** What keeps an agent awake, each with an agent of its own. They run concurrently, because they mainly wait. */
+export const describeIdleTime = (stack: () => Stack): void => {
+  const api = new Api(stack);
+
+  describe.concurrent('an agent with an idle time', () => {
+    it('falls asleep when it is idle', async () => {
+      const { id } = await api.runningAgent({ idleTtlSeconds: IDLE_SECONDS });
+      const asleep = await api.inState(id, 'sleeping', 40_000);
+      expect(asleep).toMatchObject({ stateReason: 'idle' });
+      expect((await api.chat(id, 'still there?')).body.response).toContain('still there?');
+    });
+
+    it('stays awake beyond it while a detached execution runs, and falls asleep afterwards', async () => {
+      const { id } = await api.runningAgent({ templateId: 'blank', idleTtlSeconds: IDLE_SECONDS });
+      const own = new Executions(api, id);
+      const execution = await own.begin('sleep 18; echo through');
+      expect((await own.ended(execution, 30_000)).stdout).toBe('through\n');
+      expect((await api.get(`/api/agents/${id}`)).body['state']).toBe('running');
+      await api.inState(id, 'sleeping', 30_000);
+    }, 80_000);
+
+    it('stays awake exactly while a console is open, even without input', async () => {
+      const { id } = await api.runningAgent({ templateId: 'blank', idleTtlSeconds: IDLE_SECONDS });
+      const { socket } = openConsole(stack(), id);
+      await once(socket, 'open');
+      const until = Date.now() + 20_000;
+      await eventually(() => Date.now() > until, { timeoutMs: 25_000, intervalMs: 500 });
+      expect((await api.get(`/api/agents/${id}`)).body).toMatchObject({ state: 'running', sleepAt: null });
+      socket.close();
+      await api.inState(id, 'sleeping', 30_000);
+    }, 80_000);
+  });
+};
