@@ -15,9 +15,10 @@ const OWN_PROCESS = ['output-pipes', 'files-race', 'peak-memory', 'telemetry', '
   (name) => `{apps,libs}/**/src/**/${name}.int-spec.ts`,
 );
 
-// Most of these tests wait for deadlines and restarts, so more of them than processors run at a time. The kinds have one
-// queue, so that no processor idles while the last end-to-end tests wait.
-const WAITING = { groupOrder: 2, maxWorkers: 4 };
+// Most of these tests wait for deadlines and restarts, so more of them than processors run at a time: with four, two
+// processors idle for a quarter of the run. The kinds have one queue, so that no processor idles while the last
+// end-to-end tests wait.
+const WAITING = { groupOrder: 2, maxWorkers: 5 };
 
 const kinds = [
   { name: 'unit', include: all('spec'), groupOrder: 1, maxWorkers: 2, testTimeout: 10_000, isolate: false },
@@ -34,24 +35,50 @@ const kinds = [
 ];
 
 /**
- * The files that take longest, in the order of their start. Only one of the first three starts every service as separate
- * processes, because a start costs mainly processor time. Vitest knows durations only from earlier runs of the same
- * checkout.
+ * The files that take longest, in the order of their start; `npm test` writes how long each took. Vitest knows durations
+ * only from earlier runs of the same checkout.
  */
 const LONGEST = [
+  '/standalone.e2e-spec',
   'separate-processes.e2e-spec',
-  'several-hosts.e2e-spec',
   'submission-faults.e2e-spec',
+  'several-hosts.e2e-spec',
   '/faults.e2e-spec',
-  'standalone.e2e-spec',
-  'broker-cluster.e2e-spec',
   'start-and-end.e2e-spec',
-  'installations.e2e-spec',
   'deploy.e2e-spec',
+  'broker-cluster.e2e-spec',
+  'installations.e2e-spec',
   'raw-sockets.e2e-spec',
+  'start-refusals.e2e-spec',
   'process-driver-contract.int-spec',
-  'runtime.int-spec',
+  'advisory-lock.int-spec',
   'chat-outages.int-spec',
+  'apps/runtime/src/runtime.int-spec',
+  'esdb-event-store.int-spec',
+  'start-is-certain.int-spec',
+  'create-agent.int-spec',
+  'end-executions.int-spec',
+  'start-gateway.int-spec',
+  'esdb-cluster.int-spec',
+  'lost-commands.int-spec',
+  'late-requests.int-spec',
+  'settlement.int-spec',
+  'unfit-broker.int-spec',
+  'esdb-faults.int-spec',
+  'messaging/src/outages.int-spec',
+  'crowded-server.int-spec',
+  'idempotency.int-spec',
+  'replaced-log.int-spec',
+  'commands-and-transfers.int-spec',
+  'data-port.int-spec',
+  'event-relay.int-spec',
+  'connections.int-spec',
+  'server-pings.int-spec',
+  'accounts/src/outages.int-spec',
+  'chat-faults.int-spec',
+  'service/src/recovery.int-spec',
+  'creation-faults.int-spec',
+  'lost-requests.int-spec',
 ];
 
 /**

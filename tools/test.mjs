@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import {
@@ -20,10 +20,12 @@ import { countsOf, lastCountLine } from './test-counts.mjs';
 // `npm test`: sets the checkout up if needed, runs the checks and every test, and ends with "N passed, N failed".
 // With arguments it passes them to vitest and skips the checks: `npm test -- libs/kernel`.
 const given = process.argv.slice(2);
+/** Of the checks, as `nice` counts: a third of the share of a test in a busy processor. */
+const CHECKS_PRIORITY = 5;
 
 await runTool(async () => {
   const node = await ensureReady();
-  // The checks keep a processor busy while tests wait.
+  // The checks use the processors while tests wait.
   const checking = given.length === 0 ? runChecks(node) : { passed: 0, failed: 0 };
   const [checks, tests] = await Promise.all([checking, prepareAndRunTests(node)]);
   const [passed, failed] = [checks.passed + tests.passed, checks.failed + tests.failed];
@@ -47,6 +49,8 @@ async function runChecks(node) {
     env: environmentWith(node),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  // Tests have deadlines, checks have not.
+  if (child.pid !== undefined) setPriority(child.pid, CHECKS_PRIORITY);
   // The signals that end this process go to the tests.
   process.once('exit', () => child.kill());
   let output = '';
