@@ -7,6 +7,8 @@ export const MEANINGS = {
   BERTH_ALLOW_UNISOLATED:
     'Listen on all addresses although agents are not isolated from the machine (process driver).',
   BERTH_API_KEY: 'The key that the command line uses; by default the bootstrap key of the data folder.',
+  BERTH_APPS_HOST:
+    'The host below which the app of each agent has its own, with a port if the URL needs one; by default `apps.localhost` with the port of the gateway. It must not be a parent of the host of `BERTH_PUBLIC_URL`.',
   BERTH_BOOTSTRAP_KEY_FILE: 'The file to which the first start writes the first key.',
   BERTH_BUILD_SECONDS: 'The time that fetching and building a version may take.',
   BERTH_CLIENT_TIMEOUT_SECONDS:
@@ -44,6 +46,8 @@ export const MEANINGS = {
   BERTH_METRICS_PORT: 'The port on 127.0.0.1 that serves `/metrics`.',
   BERTH_PARENT_WATCH: 'Exit when the parent process exits. Set by `npm start`.',
   BERTH_NERDCTL: 'The program `nerdctl`, as a name on the PATH or a path.',
+  BERTH_PUBLIC_URL:
+    'The URL under which callers reach Berth, without a path; with `https`, the apps below `BERTH_APPS_HOST` are reached over TLS too.',
   BERTH_RUNTIME:
     'The driver that runs agents: `process` runs them as plain processes of the host, `nerdctl` each in a container of its own.',
   BERTH_RUNTIME_DATA: 'The folder of the volumes, logs and records of a runtime.',
@@ -53,6 +57,8 @@ export const MEANINGS = {
   BERTH_START_ATTEMPTS:
     'A start fails after the program has exited this many times before it served requests.',
   BERTH_TEMPLATES_DIR: "The folder of the operator's own templates.",
+  BERTH_TRUSTED_PROXIES:
+    'The proxies in front of the gateway, as addresses and networks separated by commas; their `X-Forwarded-For` is believed.',
   BERTH_URL: 'The URL of Berth for the command line.',
   BERTH_WARM_SLEEP_SECONDS: 'The time an agent sleeps warm before it goes cold; 0 means immediately.',
   CNI_PATH: 'The folder of the CNI plugins; by default the usual ones.',

@@ -1,3 +1,4 @@
+import { AgentClient } from '@berth/agent-client';
 import { SecretBox } from '@berth/persistence';
 import { OperatorSettings } from '@berth/operator-file';
 import { PlatformModule, ProjectionModule, RelayModule, ServiceContext } from '@berth/service';
@@ -22,6 +23,8 @@ import { AgentDeletion } from './agent/delete-agent.js';
 import { EnsureAwakeHandler } from './agent/ensure-awake.js';
 import { StartRecipe } from './agent/start-recipe.js';
 import { Transitions } from './agent/transitions.js';
+import { AppNatsController } from './app/app.nats-controller.js';
+import { OpenAppHandler } from './app/open-app.js';
 import { AgentsConfig, readAgentsConfig } from './config.js';
 import { DeploymentListQuery } from './deployment-list/deployment-list.query.js';
 import { deploymentListProjection } from './deployment-list/deployment-list.projection.js';
@@ -77,6 +80,7 @@ import { DueAgentsQuery } from './timers/due-agents.query.js';
   ],
   controllers: [
     AgentNatsController,
+    AppNatsController,
     DeploymentNatsController,
     EnvNatsController,
     HostNatsController,
@@ -103,6 +107,9 @@ import { DueAgentsQuery } from './timers/due-agents.query.js';
     AgentNameStreams,
     AgentExternalIdStreams,
     Reservations,
+
+    AgentClient,
+    OpenAppHandler,
 
     AgentActivity,
     AgentsFromLog,

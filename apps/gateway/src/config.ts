@@ -1,6 +1,8 @@
+import type { BlockList } from 'node:net';
 import { readEnv, ServiceEnv, type Env, type EnvReader, type RuntimeDriver } from '@berth/config';
 import { shareOfDescriptors } from '@berth/sockets';
 import { parseKeyring, type Keyring } from '@berth/persistence';
+import { readPublicAddresses, readTrustedProxies } from './public-addresses.js';
 
 /** The configuration of the gateway; providers inject it by this class. */
 export abstract class GatewayConfig extends ServiceEnv {
@@ -12,6 +14,12 @@ export abstract class GatewayConfig extends ServiceEnv {
   abstract readonly maxConnections: number;
   /** The driver that `/health` reports while no host responds. */
   abstract readonly runtime: RuntimeDriver;
+  /** The address that callers use, without a path; undefined: this machine's, with the port of the gateway. */
+  abstract readonly publicUrl: string | undefined;
+  /** The host, with a port if it is not the scheme's, below which each agent's app has its own; undefined: the default. */
+  abstract readonly appsHost: string | undefined;
+  /** The proxies in front of the gateway, whose `X-Forwarded-For` is believed. */
+  abstract readonly trustedProxies: BlockList;
   /** The operator's keys that seal stored responses. */
   abstract readonly keyring: Keyring;
 }
@@ -24,7 +32,7 @@ const MAX_CONNECTIONS = 10_000;
 
 /**
  * PORT (8080), BERTH_HOST, BERTH_CLIENT_TIMEOUT_SECONDS (60), BERTH_MAX_CONNECTIONS, BERTH_RUNTIME (process),
- * BERTH_ALLOW_UNISOLATED, BERTH_SECRET_KEY (`id:base64 of 32 bytes`, newest first) and the variables that every service
+ * BERTH_ALLOW_UNISOLATED, BERTH_PUBLIC_URL, BERTH_APPS_HOST, BERTH_TRUSTED_PROXIES, BERTH_SECRET_KEY (`id:base64 of 32 bytes`, newest first) and the variables that every service
  * reads. Under the process driver agents share the machine, so the gateway listens on this machine only, unless
  * configured otherwise. Throws `ConfigError` naming every bad variable.
  */
@@ -42,6 +50,8 @@ export const readGatewayConfig = (env: Env): GatewayConfig => {
       reader.optionalInteger('BERTH_MAX_CONNECTIONS', { min: 1 }) ??
       shareOfDescriptors(SHARE_OF_DESCRIPTORS, MAX_CONNECTIONS),
     runtime,
+    ...readPublicAddresses(reader),
+    trustedProxies: readTrustedProxies(reader),
     keyring: keyringOf(reader),
   });
 };

@@ -1,4 +1,5 @@
 import { GUEST_LIMITS, GUEST_ROUTES, type Generation } from '@berth/guest-protocol';
+import { appRoutes } from './app/app-connections.js';
 import { consoleRoutes } from './console/consoles.js';
 import { executionRoutes, legacyExecutionRoutes } from './execution/execution.routes.js';
 import type { Guest } from './guest.js';
@@ -34,6 +35,7 @@ export const guestRoutes = (guest: Guest, onShutDown: () => void): readonly Rout
       return {};
     },
   },
+  ...appRoutes(guest.apps),
   ...byGeneration[guest.generation](guest),
 ];
 

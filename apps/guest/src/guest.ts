@@ -11,6 +11,7 @@ import {
   type PutEnv,
   type PutProgram,
 } from '@berth/guest-protocol';
+import { AppConnections } from './app/app-connections.js';
 import { Consoles } from './console/consoles.js';
 import { Deliveries } from './delivery/deliveries.js';
 import type { DeliveryJournal } from './delivery/delivery-journal.js';
@@ -50,6 +51,7 @@ export class Guest {
   readonly executions: GuestExecutions;
   readonly legacyExecutions: LegacyExecutions;
   readonly consoles = new Consoles(() => this.environment());
+  readonly apps = new AppConnections(async (withinMs) => this.#supervisor?.endpoint(withinMs));
   readonly #deliveries: Deliveries;
   #program: PutProgram | undefined;
   #supervisor: ProgramSupervisor | undefined;
@@ -139,6 +141,7 @@ export class Guest {
   /** Ends commands and the program, and closes the guest's files and journals. */
   async shutDown(graceMs: number): Promise<void> {
     this.consoles.close();
+    this.apps.close();
     const commandsMs = Math.min(graceMs, COMMAND_GRACE_MS);
     await Promise.all([
       this.executions.close(commandsMs),

@@ -102,6 +102,12 @@ export const GUEST_ROUTES = {
 
   /** Query `cols`, `rows`; a WebSocket upgrade that opens a terminal. Returns errors as a normal error response. */
   console: { method: 'GET', path: '/v1/console' },
+
+  /**
+   * An upgrade to any protocol: a connection to the agent's program, whose bytes pass unchanged. Errors: upstream
+   * `app_unreachable`; exhausted `too_many_app_connections`. Older guests lack this route.
+   */
+  app: { method: 'GET', path: '/v1/app' },
 } as const satisfies Readonly<Record<string, GuestRoute>>;
 
 /** Limits that both sides apply, in bytes and milliseconds. */

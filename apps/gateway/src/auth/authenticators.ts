@@ -3,7 +3,7 @@ import { DomainError, isDomainError } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Injectable } from '@nestjs/common';
 import { unauthenticated } from '../http/http-refusal.js';
-import { hashKey, type Credential } from './credentials.js';
+import type { Credential } from './credentials.js';
 import type { Principal, PrincipalKind } from './principal.js';
 
 /** Longer than a lookup takes to fail while Postgres does not respond, and short enough for a 503 within 5 s. */
@@ -12,8 +12,8 @@ const LOOKUP_WITHIN_MS = 4_600;
 /** Looks up credentials of one kind. */
 export interface Authenticator {
   readonly kind: PrincipalKind;
-  /** Errors: `unauthenticated`, or those of the service that looks it up. */
-  authenticate(secret: string, deadlineMs: number): Promise<Principal>;
+  /** `hash`: see `Credential`. Errors: `unauthenticated`, or those of the service that looks it up. */
+  authenticate(hash: string, deadlineMs: number): Promise<Principal>;
 }
 
 /** API keys, looked up by their hash in `accounts`. */
@@ -23,12 +23,8 @@ export class KeyAuthenticator implements Authenticator {
 
   constructor(private readonly requester: Requester) {}
 
-  async authenticate(secret: string, deadlineMs: number): Promise<Principal> {
-    const holder = await this.requester.request(
-      accountsRequests.authenticate,
-      { keyHash: hashKey(secret) },
-      { deadlineMs },
-    );
+  async authenticate(keyHash: string, deadlineMs: number): Promise<Principal> {
+    const holder = await this.requester.request(accountsRequests.authenticate, { keyHash }, { deadlineMs });
     return { kind: 'key', ...holder };
   }
 }
@@ -51,7 +47,7 @@ export class Authenticators {
     const authenticator = credential === undefined ? undefined : this.#byKind.get(credential.kind);
     if (credential === undefined || authenticator === undefined) throw unauthenticated();
     try {
-      return await authenticator.authenticate(credential.secret, deadlineMs);
+      return await authenticator.authenticate(credential.hash, deadlineMs);
     } catch (error) {
       // A lookup has no effect, so the caller gets the same 503 whichever way the service fails to respond.
       if (isDomainError(error, 'timeout'))

@@ -7,6 +7,7 @@ import { TestServices } from '../fixtures/test-services.fixture.js';
 import { silent } from '../fixtures/gateway.fixture.js';
 import { Authenticators, KeyAuthenticator } from './authenticators.js';
 import { CredentialWatch } from './credential-watch.js';
+import { hashKey } from './credentials.js';
 
 let infra: TestInfra;
 let services: TestServices;
@@ -33,7 +34,7 @@ beforeEach(() => {
 afterEach(() => over.abort());
 
 const untilRefused = (key: string, signal = over.signal): Promise<unknown> =>
-  watch.untilRefused({ credential: { kind: 'key', secret: key } }, signal);
+  watch.untilRefused({ credential: { kind: 'key', hash: hashKey(key) } }, signal);
 
 const lookUps = (): number => services.requestsTo(accountsRequests.authenticate).length;
 

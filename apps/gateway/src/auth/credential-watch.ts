@@ -49,7 +49,7 @@ export class CredentialWatch {
   /** Resolves with the reason why the request's credential is no longer valid, or with undefined once `over` aborts. */
   untilRefused({ credential }: Pick<ApiRequest, 'credential'>, over: AbortSignal): Promise<unknown> {
     if (over.aborted) return Promise.resolve(undefined);
-    const key = credential?.secret ?? '';
+    const key = credential?.hash ?? '';
     const watched = this.#watched.get(key) ?? this.#begin(key, credential);
     return new Promise((resolve) => {
       const settle = (reason: unknown): void => {

@@ -7,7 +7,7 @@ const TOKEN = `eu_${'a'.repeat(43)}`;
 
 describe('the bearer credential', () => {
   it.each([`Bearer ${KEY}`, `bearer ${KEY}`, `BEARER   ${KEY} `])('is the API key in %j', (header) => {
-    expect(bearerOf(header)).toEqual({ kind: 'key', secret: KEY });
+    expect(bearerOf(header)).toEqual({ kind: 'key', hash: hashKey(KEY) });
   });
 
   it.each([
@@ -15,7 +15,7 @@ describe('the bearer credential', () => {
     ['at_abc', 'agent'],
     ['wh_abc', 'webhook'],
   ])('%s is of the kind %s', (secret, kind) => {
-    expect(bearerOf(`Bearer ${secret}`)).toEqual({ kind, secret });
+    expect(bearerOf(`Bearer ${secret}`)).toEqual({ kind, hash: hashKey(secret) });
   });
 
   it.each([
@@ -39,7 +39,7 @@ describe('the credential of a request', () => {
 
   it('is read from ?token= only on a route that declares it', () => {
     const request = { headers: {}, query: { token: TOKEN } };
-    expect(credentialOf(request, socket)).toEqual({ kind: 'end_user', secret: TOKEN });
+    expect(credentialOf(request, socket)).toEqual({ kind: 'end_user', hash: hashKey(TOKEN) });
     expect(credentialOf(request, { accepts: socket.accepts })).toBeUndefined();
   });
 
@@ -52,7 +52,7 @@ describe('the credential of a request', () => {
     const headers = { authorization: `Bearer ${KEY}` };
     expect(credentialOf({ headers, query: { token: TOKEN } }, socket)?.kind).toBe('key');
     const request = { headers: { 'x-service-webhook-token': 'wrong' }, query: { token: 'wh_right' } };
-    expect(credentialOf(request, webhook)).toEqual({ kind: 'webhook', secret: 'wrong' });
+    expect(credentialOf(request, webhook)).toEqual({ kind: 'webhook', hash: hashKey('wrong') });
   });
 
   it('is read from the webhook header only on a route that accepts webhooks', () => {

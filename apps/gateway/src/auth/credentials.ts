@@ -5,11 +5,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Access } from './access.js';
 import type { PrincipalKind } from './principal.js';
 
-/** A credential as the client sent it, before any lookup. */
+/** A credential that the client sent, before any lookup. */
 export interface Credential {
   readonly kind: PrincipalKind;
-  /** Never logged, never sent to another service in clear. */
-  readonly secret: string;
+  /** See `hashKey`; the secret itself is not kept. */
+  readonly hash: string;
 }
 
 /** The credentials that a route accepts. */
@@ -19,7 +19,7 @@ export interface CredentialRules {
   readonly tokenInQuery?: boolean;
 }
 
-/** SHA-256 of a key, hex: sent and stored instead of the key. */
+/** SHA-256 of a key or token, hex: sent and stored instead of it. */
 export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex');
 
 const BEARER = /^Bearer +([^\s]+) *$/i;
@@ -36,7 +36,7 @@ export const QUERY_TOKEN_KINDS = ['end_user', 'webhook', 'viewer'] as const;
 export const bearerOf = (authorization: string | undefined): Credential | undefined => {
   const secret = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1];
   if (secret === undefined) return undefined;
-  return isWellFormedKey(secret) ? { kind: 'key', secret } : tokenOf(secret);
+  return isWellFormedKey(secret) ? { kind: 'key', hash: hashKey(secret) } : tokenOf(secret);
 };
 
 /** The credential of a request, headers before the query; undefined if it carries no well-formed one. */
@@ -46,18 +46,23 @@ export const credentialOf = (
 ): Credential | undefined => {
   const webhook = headers[WEBHOOK_HEADER];
   if (accepts !== 'anyone' && accepts.webhook === true && typeof webhook === 'string') {
-    return { kind: 'webhook', secret: webhook };
+    return { kind: 'webhook', hash: hashKey(webhook) };
   }
   if (headers.authorization !== undefined || !tokenInQuery) return bearerOf(headers.authorization);
   const token = Object(query).token as unknown;
-  const credential = typeof token === 'string' ? tokenOf(token) : undefined;
+  return typeof token === 'string' ? tokenIn(token) : undefined;
+};
+
+/** The credential that a query's member `token` carries; undefined if it must not stand there. */
+export const tokenIn = (token: string): Credential | undefined => {
+  const credential = tokenOf(token);
   return QUERY_TOKEN_KINDS.some((kind) => kind === credential?.kind) ? credential : undefined;
 };
 
 const tokenOf = (secret: string): Credential | undefined => {
   const prefix = secret.slice(0, Math.max(0, secret.indexOf('_')));
   const kind = Object.hasOwn(KIND_OF_PREFIX, prefix) ? KIND_OF_PREFIX[prefix] : undefined;
-  return kind === undefined ? undefined : { kind, secret };
+  return kind === undefined ? undefined : { kind, hash: hashKey(secret) };
 };
 
 /** Long enough that no name or label is mistaken for a credential. */

@@ -11,6 +11,10 @@ export const gatewayErrors = {
     status: 504,
     when: 'a service did not respond in time; the request may still take effect',
   },
+  foreign_origin: {
+    status: 403,
+    when: 'a browser sent the request to an app with its cookie, but for a page of another origin',
+  },
   idempotency_in_progress: {
     status: 409,
     when: 'the first request with this Idempotency-Key is still running',

@@ -158,7 +158,8 @@ const NOT_CONNECTED: ReadonlySet<unknown> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-const failureOf = (error: unknown): Error => {
+/** The error of a connection to a host: `TicketLost` if a new ticket may help. */
+export const failureOf = (error: unknown): Error => {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return NOT_CONNECTED.has(code)
     ? new TicketLost('not_connected', { cause: error })

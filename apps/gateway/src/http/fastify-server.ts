@@ -63,6 +63,7 @@ export const serverOptions = (bounds: ClientBounds = DEFAULT_BOUNDS) => ({
 
 /** Declares the members that hooks set on requests, and the only body parser. */
 export const prepareRequests = (server: HttpServer): void => {
+  server.decorateRequest('appLabel', undefined);
   server.decorateRequest('principal', null);
   server.decorateRequest('credential', undefined);
   server.decorateRequest('declaredType', undefined);

@@ -57,6 +57,8 @@ declare module 'fastify' {
     rules?: RouteRules;
   }
   interface FastifyRequest {
+    /** Of a request to the origin of an app: what precedes the apps host in `Host`. */
+    appLabel: string | undefined;
     /** Set by the authentication hook on every route that does not accept anyone. */
     principal: Principal | null;
     /** The credential behind `principal`; open streams look it up again. */

@@ -1,5 +1,6 @@
 import { Module, type NestModule } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
+import { AppProxyModule } from '../app-proxy/app-proxy.module.js';
 import { AuthenticationHook } from '../auth/authenticate.hook.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { IdempotencyModule } from '../idempotency/idempotency.module.js';
@@ -8,12 +9,14 @@ import { ErrorFilter } from './error.filter.js';
 import { RequestPipeline } from './request-pipeline.js';
 import { ResponseHooks } from './response.hooks.js';
 import { RouteTable } from './route-table.js';
+import { RoutingHooks } from './routing.hooks.js';
 
 /** The pipeline of requests before a controller, and of responses after it. */
 @Module({
-  imports: [AuthModule, IdempotencyModule],
+  imports: [AuthModule, IdempotencyModule, AppProxyModule],
   providers: [
     RouteTable,
+    RoutingHooks,
     AuthenticationHook,
     ResponseHooks,
     RequestPipeline,

@@ -1,6 +1,7 @@
 import { metrics, type Logger } from '@berth/telemetry';
 import type { HttpServer } from './fastify-types.js';
 import { pathOf } from './request-path.js';
+import { routeNameOf } from './route-name.js';
 
 const duration = metrics.histogram(
   'berth_http_request_duration_seconds',
@@ -16,12 +17,12 @@ export const addObservationHooks = (server: HttpServer, log: Logger): void => {
   const logsRequests = log.isLevelEnabled('info');
   server.addHook('onResponse', (request, reply, done) => {
     const status = reply.statusCode;
-    const route = request.is404 ? 'unknown' : (request.routeOptions.url ?? 'unknown');
+    const route = routeNameOf(request);
     duration.observe(reply.elapsedTime / 1000, { method: request.method, route, status });
     if (logsRequests) {
       const line = {
         method: request.method,
-        path: pathOf(request),
+        path: request.appLabel === undefined ? pathOf(request) : route,
         status,
         ms: Math.round(reply.elapsedTime),
       };

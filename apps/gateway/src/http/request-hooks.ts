@@ -7,6 +7,7 @@ import { setFixedHeaders } from './fixed-headers.js';
 import { HttpRefusal, invalidRequest } from './http-refusal.js';
 import { hostRefusal } from './host-header.js';
 import { pathOf } from './request-path.js';
+import { routeNameOf } from './route-name.js';
 import { hasBrokenPath, isDecodable } from './request-target.js';
 import { paramsOf, type RouteResource } from './resource.js';
 import type { RouteTable } from './route-table.js';
@@ -23,7 +24,7 @@ export const addContextHook = (server: HttpServer, options: { readonly tracing: 
 
 /** The span lasts until the response is sent, not only until this hook returns. */
 const inServerSpan = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-  const route = request.routeOptions.url ?? 'unknown';
+  const route = routeNameOf(request);
   const { traceparent, tracestate } = request.headers;
   const parent =
     typeof traceparent === 'string'
@@ -33,7 +34,11 @@ const inServerSpan = (request: FastifyRequest, reply: FastifyReply, done: () => 
     `${request.method} ${route}`,
     {
       kind: 'server',
-      attributes: { 'http.request.method': request.method, 'http.route': route, 'url.path': pathOf(request) },
+      attributes: {
+        'http.request.method': request.method,
+        'http.route': route,
+        'url.path': request.appLabel === undefined ? pathOf(request) : route,
+      },
       ...(parent === undefined ? {} : { parent }),
     },
     () =>

@@ -9,9 +9,9 @@ import { addContinueHook } from './expectations.js';
 import { prepareRequests } from './fastify-server.js';
 import type { HttpServer } from './fastify-types.js';
 import { addBodyDeadlines } from './late-bodies.js';
-import { addContextHook, addRequestLineHook, addUnknownRouteHook } from './request-hooks.js';
+import { addContextHook, addRequestLineHook } from './request-hooks.js';
 import { ResponseHooks } from './response.hooks.js';
-import { RouteTable } from './route-table.js';
+import { RoutingHooks } from './routing.hooks.js';
 
 /** The Fastify hooks of the gateway, in the order in which a request passes them (README.md). */
 @Injectable()
@@ -19,7 +19,7 @@ export class RequestPipeline {
   constructor(
     private readonly adapterHost: HttpAdapterHost,
     private readonly config: GatewayConfig,
-    private readonly routes: RouteTable,
+    private readonly routing: RoutingHooks,
     private readonly authentication: AuthenticationHook,
     private readonly idempotency: IdempotencyHooks,
     private readonly responses: ResponseHooks,
@@ -29,8 +29,9 @@ export class RequestPipeline {
   install(): void {
     const server = this.adapterHost.httpAdapter.getInstance<HttpServer>();
     prepareRequests(server);
+    this.routing.addRecognition(server);
     addContextHook(server, { tracing: this.config.otlpEndpoint !== undefined });
-    addUnknownRouteHook(server, this.routes);
+    this.routing.addTo(server);
     addDeclarationCheck(server);
     this.authentication.addTo(server);
     addRequestLineHook(server);

@@ -60,6 +60,9 @@ export const requireWebSocket = ({ raw }: ApiRequest): AbortSignal => {
   return upgrade.held.gone;
 };
 
+/** Whether the request may take over its connection; aborts when the client leaves before. */
+export const upgradeOf = (raw: IncomingMessage): AbortSignal | undefined => upgrades.get(raw)?.held.gone;
+
 /** Takes over the connection of such a request; `reply` can send nothing afterwards. */
 export const takeConnection = (request: ApiRequest, reply: ApiReply): { socket: Duplex; head: Buffer } => {
   const upgrade = upgrades.get(request.raw);

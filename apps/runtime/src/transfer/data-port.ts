@@ -13,7 +13,7 @@ import { endSocket, guardServer, shareOfDescriptors, type ConnectionBounds } fro
 import { Logger } from '@berth/telemetry';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { RuntimeConfig } from '../config.js';
-import { consoleTarget, toExchange } from './guest-exchange.js';
+import { isUpgrade, PROTOCOL_OF, toExchange, upgradeTarget } from './guest-exchange.js';
 import { BUFFERED_BYTES, relayExchange } from './relay-exchange.js';
 import { relayUpgrade } from './relay-upgrade.js';
 import { ticketUnknown, wrongRequest } from './transfer-refusals.js';
@@ -110,8 +110,9 @@ export class DataPort implements OnModuleInit, BeforeApplicationShutdown {
   async #relay(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const begun = this.#begin(request);
     try {
-      if (begun.transfer.kind === 'console') throw wrongRequest();
-      const exchange = toExchange(begun.transfer);
+      const { transfer } = begun;
+      if (isUpgrade(transfer)) throw wrongRequest();
+      const exchange = toExchange(transfer);
       if (!exchange.methods.includes(request.method ?? '')) throw wrongRequest();
       const { guest, cut } = begun;
       await relayExchange(exchange, { request, response, socketPath: guest.client.socketPath, cut });
@@ -128,10 +129,12 @@ export class DataPort implements OnModuleInit, BeforeApplicationShutdown {
     try {
       const begun = this.#begin(request);
       try {
-        if (begun.transfer.kind !== 'console' || request.method !== 'GET') throw wrongRequest();
-        const { guest, cut } = begun;
+        const { transfer, guest, cut } = begun;
+        const protocol = request.headers.upgrade?.toLowerCase();
+        if (!isUpgrade(transfer) || protocol !== PROTOCOL_OF[transfer.kind] || request.method !== 'GET')
+          throw wrongRequest();
         const { socketPath } = guest.client;
-        await relayUpgrade(consoleTarget(begun.transfer), { request, client, head, socketPath, cut });
+        await relayUpgrade(upgradeTarget(transfer), { request, client, head, socketPath, cut });
       } catch (error) {
         throw begun.cut.aborted ? begun.cutError() : error;
       } finally {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Transfer } from '@berth/contracts/runtime';
+import { APP_PROTOCOL, type Transfer } from '@berth/contracts/runtime';
 import { GUEST_ROUTES } from '@berth/guest-protocol';
 import { toTarget } from '../guest/guest-socket.js';
 
@@ -28,8 +28,21 @@ export interface ResponseRules {
 const IDLE_MS = 120_000;
 const LENGTH = /^\d{1,15}$/;
 
-/** Excludes consoles, which use a socket instead of an exchange: see `consoleTarget`. */
-export const toExchange = (transfer: Exclude<Transfer, { kind: 'console' }>): GuestExchange => {
+/** A transfer that takes over its connection instead of exchanging a request and a response. */
+export type UpgradeTransfer = Extract<Transfer, { kind: 'console' | 'app' }>;
+
+/** Whether the transfer takes over its connection. */
+export const isUpgrade = (transfer: Transfer): transfer is UpgradeTransfer =>
+  Object.hasOwn(PROTOCOL_OF, transfer.kind);
+
+/** The protocol that the gateway has to ask for. */
+export const PROTOCOL_OF: { readonly [Kind in UpgradeTransfer['kind']]: string } = {
+  console: 'websocket',
+  app: APP_PROTOCOL,
+};
+
+/** How to ask the guest for a transfer that is an exchange. */
+export const toExchange = (transfer: Exclude<Transfer, UpgradeTransfer>): GuestExchange => {
   switch (transfer.kind) {
     case 'list':
       return {
@@ -58,9 +71,12 @@ export const toExchange = (transfer: Exclude<Transfer, { kind: 'console' }>): Gu
   }
 };
 
-/** Path and query for a terminal. */
-export const consoleTarget = ({ cols, rows }: Extract<Transfer, { kind: 'console' }>): string =>
-  toTarget({ route: GUEST_ROUTES.console, query: { cols, rows } });
+/** Path and query for the guest of a transfer that takes over its connection. */
+export const upgradeTarget = (transfer: UpgradeTransfer): string => {
+  if (transfer.kind === 'app') return toTarget({ route: GUEST_ROUTES.app });
+  const { cols, rows } = transfer;
+  return toTarget({ route: GUEST_ROUTES.console, query: { cols, rows } });
+};
 
 /** The parts of a guest's response to pass on; undefined if the response is invalid. */
 export const checkResponse = (

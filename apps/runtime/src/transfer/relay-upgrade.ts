@@ -1,11 +1,11 @@
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { connect, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { holdSocket } from '@berth/sockets';
+import { holdSocket, joinSockets } from '@berth/sockets';
 import { guestUnreachable } from '../guest/guest-responses.js';
 import { readRefusalOf } from './relay-exchange.js';
 
-/** A connection whose request asked for a WebSocket. */
+/** A connection whose request asked for another protocol. */
 export interface Upgrade {
   readonly request: IncomingMessage;
   readonly client: Duplex;
@@ -24,16 +24,14 @@ interface Opened {
   readonly head: Buffer;
 }
 
-const PASSED_ON = ['sec-websocket-key', 'sec-websocket-version', 'sec-websocket-protocol'];
-const PASSED_BACK = ['sec-websocket-accept', 'sec-websocket-protocol'];
+const PASSED_ON = ['upgrade', 'sec-websocket-key', 'sec-websocket-version', 'sec-websocket-protocol'];
+const PASSED_BACK = ['upgrade', 'sec-websocket-accept', 'sec-websocket-protocol'];
 const RESPONSE_WITHIN_MS = 10_000;
-/** Time for the last bytes to leave once one side has ended. */
-const LINGER_MS = 1_000;
 const REFUSED = 422;
 const PROBE_AFTER_MS = 15_000;
 
 /**
- * Opens the guest's WebSocket for a client and connects both. Resolves when both are closed. Rejects only before the
+ * Opens the guest's side of a protocol for a client and connects both. Resolves when both are closed. Rejects only before the
  * guest has accepted: with the guest's own error or unavailable `guest_unreachable`.
  */
 export const relayUpgrade = async (target: string, upgrade: Upgrade): Promise<void> => {
@@ -41,7 +39,7 @@ export const relayUpgrade = async (target: string, upgrade: Upgrade): Promise<vo
   const guestRequest = httpRequest({
     createConnection: () => connect({ path: socketPath }),
     path: target,
-    headers: { host: 'guest', connection: 'Upgrade', upgrade: 'websocket', ...pick(request, PASSED_ON) },
+    headers: { host: 'guest', connection: 'Upgrade', ...pick(request, PASSED_ON) },
   });
   const giveUp = (): void => void guestRequest.destroy();
   const timer = setTimeout(giveUp, RESPONSE_WITHIN_MS);
@@ -63,7 +61,7 @@ export const relayUpgrade = async (target: string, upgrade: Upgrade): Promise<vo
   if (opened.head.length > 0) client.write(opened.head);
   const early = held.take();
   if (early.length > 0) opened.guest.write(early);
-  await splice(client, opened.guest, cut);
+  await joinSockets(client, opened.guest, cut);
 };
 
 const open = async (guestRequest: ClientRequest): Promise<Opened> => {
@@ -83,32 +81,9 @@ const open = async (guestRequest: ClientRequest): Promise<Opened> => {
   });
 };
 
-/** Copies bytes both ways at the pace of the slower side until either side ends. */
-const splice = async (one: Duplex, other: Duplex, cut: AbortSignal): Promise<void> => {
-  const over = Promise.withResolvers<void>();
-  const sockets = [one, other];
-  const close = (): void => {
-    for (const socket of sockets) socket.destroy();
-    over.resolve();
-  };
-  const linger = (): void => void setTimeout(close, LINGER_MS).unref();
-  for (const socket of sockets) {
-    socket.on('error', close);
-    socket.once('close', close);
-    // The pipe ends the other side once the last bytes are written.
-    socket.once('end', linger);
-  }
-  cut.addEventListener('abort', close, { once: true });
-  one.pipe(other);
-  other.pipe(one);
-  if (cut.aborted || one.destroyed || other.destroyed) close();
-  await over.promise;
-  cut.removeEventListener('abort', close);
-};
-
 const agreement = (response: IncomingMessage): string => {
   const headers = Object.entries(pick(response, PASSED_BACK)).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n${headers.join('')}\r\n`;
+  return `HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\n${headers.join('')}\r\n`;
 };
 
 const pick = (

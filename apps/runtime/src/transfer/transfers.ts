@@ -14,6 +14,7 @@ const ACTIVITY: { readonly [Kind in Transfer['kind']]: ActivityKind | null } = {
   stage: 'file',
   output: null,
   console: 'console',
+  app: 'app',
 };
 
 /** A running transfer. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
 import { describeAccountApi } from './account-api.suite.js';
 import { describeAgentsApi } from './agents-api.suite.js';
+import { describeAppProxy } from './app.suite.js';
 import { describeConsoleCommand } from './console-command.suite.js';
 import { describeConsoleApi } from './console.suite.js';
 import { describeDoctorCommand } from './doctor-command.suite.js';
@@ -36,6 +37,7 @@ describeFileTransfers(() => stack);
 describeFileChanges(() => stack);
 describeConsoleApi(() => stack);
 describeIdleTime(() => stack);
+describeAppProxy(() => stack);
 describeConsoleCommand(() => stack);
 describeDoctorCommand(() => stack);
 describeLargestAgents(() => stack);

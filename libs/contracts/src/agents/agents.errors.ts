@@ -12,6 +12,10 @@ export const agentsErrors = defineErrors({
     kind: 'unavailable',
     when: 'the agent or its host cannot be reached; with `mayHaveBeenDone` the request may have been carried out',
   },
+  app_unreachable: {
+    kind: 'upstream',
+    when: "nothing listens on the agent's `$PORT`, or the app ended the connection without a response",
+  },
   deployment_not_found: { kind: 'not_found', when: 'the agent has no deployment with this id' },
   env_too_large: { kind: 'conflict', when: 'the variables are too large together for one process' },
   env_var_not_found: { kind: 'not_found', when: 'the agent has no variable with this name' },
@@ -31,5 +35,6 @@ export const agentsErrors = defineErrors({
     kind: 'invalid',
     when: 'Berth does not clone from this URL: its scheme, host, credentials or address is not allowed',
   },
+  too_many_app_connections: { kind: 'exhausted', when: 'the app of the agent has too many open connections' },
   unknown_template: { kind: 'invalid', when: 'no template has this id' },
 });

@@ -69,6 +69,20 @@ export interface AwakeAgent {
   readonly guest: { readonly version: string; readonly capabilities: readonly string[] };
 }
 
+export interface OpenApp extends CommandEnvelope {
+  readonly agentId: string;
+  /** The epoch of the last connection, if the host refused it as stale. */
+  readonly refusedEpoch: number | null;
+}
+
+/** Grants one connection to the agent's program: see `TransferTicket`. */
+export interface OpenedApp {
+  readonly url: string;
+  /** A secret; it never leaves the gateway and the host. */
+  readonly ticket: string;
+  readonly epoch: number;
+}
+
 export interface LocateAgent {
   readonly accountId: string;
   readonly agentId: string;
@@ -184,6 +198,14 @@ export const agentsRequests = {
   sleep: defineRequest<AgentRef, TransitionResult>('cmd.agents.sleep.v1', 65_000, { whenLost: 'repeat' }),
   restart: defineRequest<AgentRef, TransitionResult>('cmd.agents.restart.v1', 65_000, { whenLost: 'repeat' }),
   ensureAwake: defineRequest<EnsureAwake, AwakeAgent>('cmd.agents.ensure-awake.v1', 75_000, {
+    whenLost: 'repeat',
+    onlyWhileAwaited: true,
+  }),
+  /**
+   * Wakes the agent for a connection to its program. Errors: those of `ensureAwake`; unavailable `agent_unavailable`.
+   * The host raises upstream `app_unreachable` and exhausted `too_many_app_connections` when the ticket is used.
+   */
+  openApp: defineRequest<OpenApp, OpenedApp>('cmd.agents.open-app.v1', 75_000, {
     whenLost: 'repeat',
     onlyWhileAwaited: true,
   }),

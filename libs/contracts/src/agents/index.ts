@@ -38,6 +38,8 @@ export {
   type EnvPage,
   type LocateAgent,
   type LocatedAgent,
+  type OpenApp,
+  type OpenedApp,
   type ReportActivity,
   type ReportObservation,
   type SetEnvVar,

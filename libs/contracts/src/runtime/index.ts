@@ -45,6 +45,7 @@ export type {
   PrecludedExecution,
   PrecludeExecution,
 } from './executions.js';
+export { APP_PROTOCOL } from './transfers.js';
 export type {
   ChangeFile,
   FileChange,

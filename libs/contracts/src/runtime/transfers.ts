@@ -18,7 +18,12 @@ export type Transfer =
   /**
    * GET with a WebSocket upgrade: binary frames are the terminal's bytes, text frames `{type: 'resize', cols, rows}`.
    */
-  | { readonly kind: 'console'; readonly cols: number; readonly rows: number };
+  | { readonly kind: 'console'; readonly cols: number; readonly rows: number }
+  /** GET with an upgrade to `APP_PROTOCOL`: a connection to the agent's program, whose bytes pass unchanged. */
+  | { readonly kind: 'app' };
+
+/** Name of the protocol to which a connection to an agent's program is upgraded. */
+export const APP_PROTOCOL = 'berth-app';
 
 export interface OpenTransfer extends AgentEpoch {
   readonly transfer: Transfer;

@@ -4,3 +4,4 @@ export { shareOfDescriptors } from './descriptors.js';
 export { openSocketPath, type SocketPath } from './socket-path.js';
 export { servePrivately, type PrivateServer } from './private-server.js';
 export { holdSocket, type HeldSocket } from './held-socket.js';
+export { joinSockets } from './join-sockets.js';

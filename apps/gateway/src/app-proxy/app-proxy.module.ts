@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth/auth.module.js';
+import { AppAccess } from './app-access.js';
+import { AppConnections } from './app-connections.js';
+import { AppEntrance } from './app-entrance.js';
+import { AppForwarder } from './app-forwarder.js';
+import { AppOrigins } from './app-origins.js';
+import { AppProxyHook } from './app-proxy.hook.js';
+import { AppSessions } from './app-sessions.js';
+
+@Module({
+  imports: [AuthModule],
+  providers: [AppOrigins, AppSessions, AppAccess, AppEntrance, AppConnections, AppForwarder, AppProxyHook],
+  exports: [AppProxyHook, AppOrigins],
+})
+export class AppProxyModule {}

@@ -1,0 +1,38 @@
+import type { IncomingMessage } from 'node:http';
+import { HttpRefusal, invalidRequest } from '../http/http-refusal.js';
+import { hostRefusal } from '../http/host-header.js';
+import type { AppTarget } from './app-target.js';
+
+/** The problem of a request whose meaning its parts do not agree on; undefined if there is none. */
+export const ambiguityOf = (raw: IncomingMessage, { authority }: AppTarget): HttpRefusal | undefined => {
+  const refusal = hostRefusal(raw);
+  if (refusal !== undefined) return refusal;
+  if (authority !== undefined && authority.toLowerCase() !== raw.headers.host?.toLowerCase())
+    return invalidRequest([{ path: 'Host', message: 'differs from the host of the request target' }]);
+  if ((raw.headersDistinct['authorization'] ?? []).length > 1)
+    return invalidRequest([{ path: 'Authorization', message: 'Send one Authorization header.' }]);
+  const coding = raw.headers['transfer-encoding'];
+  if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked')
+    return invalidRequest([{ path: 'Transfer-Encoding', message: 'must be chunked' }]);
+  const expect = raw.headers.expect;
+  if (expect !== undefined && expect.toLowerCase() !== '100-continue')
+    return new HttpRefusal(417, 'expectation_failed', 'Send Expect: 100-continue, or no Expect header.');
+  return undefined;
+};
+
+/**
+ * Why a request with a session's cookie must not pass: browsers add the cookie to requests of other sites, too. `origin`
+ * is that of the app.
+ */
+export const crossSiteRefusal = (
+  { method, headers }: IncomingMessage,
+  origin: string,
+): HttpRefusal | undefined => {
+  const site = headers['sec-fetch-site'];
+  const isNavigation =
+    method === 'GET' && headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
+  const isForeign = headers.origin !== undefined && headers.origin.toLowerCase() !== origin;
+  const isCrossSite = (site === 'same-site' || site === 'cross-site') && !isNavigation;
+  if (!isForeign && !isCrossSite) return undefined;
+  return new HttpRefusal(403, 'foreign_origin', 'A page of another origin sent this request.');
+};

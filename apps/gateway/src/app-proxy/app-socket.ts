@@ -1,0 +1,77 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { joinSockets } from '@berth/sockets';
+import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
+import { takeConnection } from '../http/upgrades.js';
+import type { AppConnections } from './app-connections.js';
+import { publicError, sendToApp, type AppExchange } from './app-exchange.js';
+import { relayResponse } from './relay-response.js';
+import { callerHeaders } from './response-headers.js';
+import { eachHeader } from './header-lists.js';
+
+/** The program's agreement, its side of the connection and the bytes that followed. */
+interface Agreed {
+  readonly response: IncomingMessage;
+  readonly connection: Duplex;
+  readonly head: Buffer;
+}
+
+const PROBE_AFTER_MS = 15_000;
+
+/**
+ * Passes a WebSocket handshake on to a program and joins both connections; `cut` closes them. Resolves when they are
+ * closed, or when the program's refusal is sent. Throws before the first byte of a response only.
+ */
+export const openAppSocket = async (
+  exchange: AppExchange,
+  connections: AppConnections,
+  {
+    request,
+    reply,
+    gone,
+    cut,
+  }: {
+    readonly request: ApiRequest;
+    readonly reply: ApiReply;
+    readonly gone: AbortSignal;
+    readonly cut: AbortSignal;
+  },
+): Promise<void> => {
+  const headers = [...exchange.headers, 'Connection', 'Upgrade', 'Upgrade', 'websocket'];
+  const upstream = sendToApp({ ...exchange, headers }, connections.fresh);
+  const leave = (): void => void upstream.destroy();
+  gone.addEventListener('abort', leave, { once: true });
+  upstream.end();
+  try {
+    if (gone.aborted) leave();
+    const answer = await answerOf(upstream).catch((error: unknown) => {
+      throw publicError(error);
+    });
+    if (!('head' in answer)) return await relayResponse(answer, exchange.response, exchange.facts);
+    const { socket, head } = takeConnection(request, reply);
+    // A client whose machine has failed must not keep the agent awake.
+    if (socket instanceof Socket) socket.setKeepAlive(true, PROBE_AFTER_MS);
+    socket.write(agreement(answer.response, exchange));
+    if (answer.head.length > 0) socket.write(answer.head);
+    if (head.length > 0) answer.connection.write(head);
+    await joinSockets(socket, answer.connection, cut);
+  } finally {
+    gone.removeEventListener('abort', leave);
+  }
+};
+
+const answerOf = (upstream: ClientRequest): Promise<Agreed | IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    upstream.once('upgrade', (response, connection, head) => resolve({ response, connection, head }));
+    upstream.once('response', resolve);
+    upstream.once('error', reject);
+    upstream.once('close', () => reject(new Error('The app closed the connection.')));
+  });
+
+const agreement = (response: IncomingMessage, { facts }: AppExchange): string => {
+  const lines = [...eachHeader(callerHeaders(response.rawHeaders, facts.hostname))].map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
+  return `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nX-Request-Id: ${facts.requestId}\r\n${lines.join('')}\r\n`;
+};

@@ -1,0 +1,87 @@
+import { SECRET_PREFIXES } from '@berth/kernel';
+import { hasForbiddenCredential } from '../auth/credentials.js';
+
+/** A request target, split into what decides about it. */
+export interface AppTarget {
+  /** What the program receives: path and query, unchanged. */
+  readonly target: string;
+  /** The authority of a target in absolute form. */
+  readonly authority: string | undefined;
+  /** The paths that a program may read from it: decoded, resolved, in lower case, without a slash at the end. */
+  readonly paths: readonly string[];
+  readonly query: URLSearchParams;
+}
+
+const ABSOLUTE = /^https?:\/\/([^/?#\\]*)/i;
+const ESCAPE = /%([0-9a-f]{2})/gi;
+const MOST_DECODINGS = 8;
+
+/** The authority of a target in absolute form. */
+export const authorityOf = (sent: string): string | undefined => ABSOLUTE.exec(sent)?.[1];
+
+/** Parses the target of a request as it was sent. */
+export const parseTarget = (sent: string): AppTarget => {
+  const absolute = ABSOLUTE.exec(sent);
+  const rest = absolute === null ? sent : sent.slice(absolute[0].length);
+  const target = absolute === null || rest.startsWith('/') ? rest : `/${rest}`;
+  const end = target.search(/[?#]/);
+  const path = end === -1 ? target : target.slice(0, end);
+  const query = target.slice(path.length).split('#', 1)[0] ?? '';
+  const paths = [...new Set([path, ...asUrlParsersRead(target)].map(resolvedPath))];
+  return { target, authority: authorityOf(sent), paths, query: new URLSearchParams(query) };
+};
+
+/** Paths below this one belong to Berth. */
+const OWN_PATH = '/.berth';
+const ENTER_PATH = '/.berth/enter';
+
+/** Whether Berth itself handles the target, and whether that is to open a session. */
+export const ownPathOf = ({ paths }: AppTarget): 'enter' | 'unknown' | undefined => {
+  if (!paths.some((path) => path === OWN_PATH || path.startsWith(`${OWN_PATH}/`))) return undefined;
+  return paths.length === 1 && paths[0] === ENTER_PATH ? 'enter' : 'unknown';
+};
+
+const RESERVED: Readonly<Record<string, string>> = { POST: '/chat', GET: '/schedules', HEAD: '/schedules' };
+
+/** Whether the request would reach a route of the program that is for Berth only. */
+export const isReserved = (method: string, { paths }: AppTarget): boolean => {
+  const reserved = RESERVED[method];
+  return reserved !== undefined && paths.includes(reserved);
+};
+
+const OUR_SECRET = new RegExp(`^(?:${Object.values(SECRET_PREFIXES).join('|')})_`);
+
+/** Whether a text has the form of a secret that Berth issues, valid or not. */
+export const looksOurs = (text: string): boolean => OUR_SECRET.test(text);
+
+/** Whether the query carries a credential of ours; a `token` of any other form belongs to the app. */
+export const hasOurSecret = ({ query }: AppTarget): boolean => {
+  if (query.getAll('token').some(looksOurs)) return true;
+  return [...query].some(
+    ([name, value]) => name !== 'token' && hasForbiddenCredential({ [name]: value }, false),
+  );
+};
+
+/** `new URL(request.url, base)`, as many programs read it, takes two slashes at the beginning for a host. */
+const asUrlParsersRead = (target: string): readonly string[] =>
+  /^[/\\]{2}/.test(target) && URL.canParse(target, 'http://app')
+    ? [new URL(target, 'http://app').pathname]
+    : [];
+
+/** Decodes more than once, since a program behind a proxy of its own may. Case never tells two routes apart here. */
+const resolvedPath = (path: string): string => {
+  let text = path;
+  for (let round = 0; round < MOST_DECODINGS; round++) {
+    const decoded = text.replace(ESCAPE, (_match, hex: string) =>
+      String.fromCharCode(Number.parseInt(hex, 16)),
+    );
+    if (decoded === text) break;
+    text = decoded;
+  }
+  const segments: string[] = [];
+  for (const segment of text.replaceAll('\\', '/').split('/')) {
+    if (segment === '..') segments.pop();
+    else if (segment !== '' && segment !== '.') segments.push(segment);
+  }
+  return `/${segments.join('/')}`.toLowerCase();
+};

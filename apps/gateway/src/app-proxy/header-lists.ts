@@ -1,0 +1,42 @@
+/** Headers that concern one connection only (RFC 9110 §7.6.1), and those that each side sets itself. */
+export const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authentication-info',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Headers whose removal would change which request this is; naming them in `Connection` removes nothing. */
+const NEVER_LISTED: ReadonlySet<string> = new Set([
+  'content-length',
+  'content-type',
+  'cookie',
+  'host',
+  'origin',
+]);
+
+/** The headers that `Connection` names, in lower case. */
+export const listedInConnection = (rawHeaders: readonly string[]): ReadonlySet<string> => {
+  const listed = new Set<string>();
+  for (const [name, value] of eachHeader(rawHeaders)) {
+    if (name.toLowerCase() !== 'connection') continue;
+    for (const option of value.split(',')) {
+      const key = option.trim().toLowerCase();
+      if (!NEVER_LISTED.has(key)) listed.add(key);
+    }
+  }
+  return listed;
+};
+
+/** The pairs of a list in which names and values take turns. */
+export function* eachHeader(rawHeaders: readonly string[]): Iterable<readonly [name: string, value: string]> {
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2)
+    yield [rawHeaders[at] ?? '', rawHeaders[at + 1] ?? ''];
+}

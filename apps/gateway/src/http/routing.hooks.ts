@@ -1,0 +1,24 @@
+import { Injectable } from '@nestjs/common';
+import { AppProxyHook } from '../app-proxy/app-proxy.hook.js';
+import type { HttpServer } from './fastify-types.js';
+import { addUnknownRouteHook } from './request-hooks.js';
+import { RouteTable } from './route-table.js';
+
+/** Decides where a request goes: to an agent's app, to a route, or nowhere. */
+@Injectable()
+export class RoutingHooks {
+  constructor(
+    private readonly apps: AppProxyHook,
+    private readonly routes: RouteTable,
+  ) {}
+
+  /** Must run before all other hooks, which treat requests to apps differently. */
+  addRecognition(server: HttpServer): void {
+    this.apps.addRecognition(server);
+  }
+
+  addTo(server: HttpServer): void {
+    this.apps.addTo(server);
+    addUnknownRouteHook(server, this.routes);
+  }
+}
