@@ -129,7 +129,7 @@ export class EventStreams<State, Command, Event> {
     events: readonly Event[],
     meta: CommandMeta,
   ): Promise<Handled<State, Event> | RevisionConflict> {
-    if (requestContext.hasGivenUp(meta.commandId)) throw noLongerAwaited();
+    if (requestContext.hasGivenUp(meta.commandId)) throw givenUp();
     const { store, codec } = this.options;
     const stored = newEvents(codec, events, meta);
     // Before the append: events that cannot be read back must not be written.
@@ -186,5 +186,5 @@ const orConflict = (error: unknown): RevisionConflict => {
 const tooBusy = (cause: unknown): DomainError =>
   new DomainError('unavailable', 'service_unavailable', 'Try again shortly.', {}, { cause });
 
-const noLongerAwaited = (): DomainError =>
+const givenUp = (): DomainError =>
   new DomainError('unavailable', 'service_unavailable', 'The command arrived too late and was not started.');

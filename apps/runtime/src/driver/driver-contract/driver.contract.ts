@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { describeBoxes } from './boxes.contract.js';
 import { DriverFixture, type DriverUnderTest } from './driver.fixture.js';
 import { describeLimits } from './limits.contract.js';
@@ -26,7 +26,12 @@ export const describeDriverContract = (name: string, underTest: DriverUnderTest)
       () => host,
       () => DriverFixture.open(underTest),
     );
-    describeLimits(() => host);
-    describeTasks(() => host);
+    describeLimits(() => host, underTest.offers);
+    describeTasks(() => host, underTest.offers);
+
+    it('offers exactly the optional features that are tested here', () => {
+      const { isolation, tasks, limits } = host.driver.capabilities;
+      expect({ isolation, tasks, limitsDisk: limits.includes('diskBytes') }).toEqual(underTest.offers);
+    });
   });
 };

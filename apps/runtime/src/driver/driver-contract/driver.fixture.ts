@@ -7,7 +7,7 @@ import { eventually } from '@berth/testing';
 import { createGuestFolders } from '../../agent/agent-folders.js';
 import { GuestClient } from '../../guest/guest-client.js';
 import type { BoxSource, BoxSpec } from '../box-spec.js';
-import type { Box, Driver } from '../driver.js';
+import type { Box, Driver, DriverCapabilities } from '../driver.js';
 import { widestNetwork } from '../requirements.plan.js';
 
 /** A driver that the contract suite is run against. */
@@ -18,8 +18,15 @@ export interface DriverUnderTest {
   readonly source: BoxSource;
   /** Name of a file in the code folder of a box with that source. */
   readonly codeFile: string;
+  /** The capabilities that it has on every host: the tests of a capability are registered only if it is among them. */
+  readonly offers: OfferedEverywhere;
   /** At least so much memory the statistics count for the guest alone; 0: they count only the agent's processes. */
   readonly guestMemoryBytes: number;
+}
+
+/** The optional features whose tests depend on them as a whole. */
+export interface OfferedEverywhere extends Pick<DriverCapabilities, 'isolation' | 'tasks'> {
+  readonly limitsDisk: boolean;
 }
 
 const COMMAND_MS = 30_000;

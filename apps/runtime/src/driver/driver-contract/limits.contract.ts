@@ -2,12 +2,12 @@ import { eventually } from '@berth/testing';
 import { expect, it } from 'vitest';
 import type { BoxSpec } from '../box-spec.js';
 import type { BoxStats } from '../driver.js';
-import type { DriverFixture, StartedBox } from './driver.fixture.js';
+import type { DriverFixture, OfferedEverywhere, StartedBox } from './driver.fixture.js';
 
 const MB = 1024 * 1024;
 
 /** The guarantees of a box's statistics, and of the limits that the driver under test enforces. */
-export const describeLimits = (host: () => DriverFixture): void => {
+export const describeLimits = (host: () => DriverFixture, { limitsDisk }: OfferedEverywhere): void => {
   const stats = async ({ box }: StartedBox): Promise<BoxStats> => {
     const found = await host().driver.stats(box.agentId);
     if (found === null) throw new Error('The box has no statistics.');
@@ -69,8 +69,11 @@ export const describeLimits = (host: () => DriverFixture): void => {
     expect(await other.sh('sh -c "echo started"')).toBe('started');
   });
 
+  if (limitsDisk) describeDiskLimit(host);
+};
+
+const describeDiskLimit = (host: () => DriverFixture): void => {
   it('cannot write more than its volume holds until it deletes something, while other boxes can write', async () => {
-    if (!host().driver.capabilities.limits.includes('diskBytes')) return;
     const small = { memoryBytes: 256 * MB, cpus: 1, processes: 256, diskBytes: 32 * MB };
     const [greedy, other] = await Promise.all([host().start({ limits: small }), host().start()]);
     const full = await greedy.run('head -c 40000000 /dev/zero > $BERTH_VOLUME/big');
@@ -82,7 +85,6 @@ export const describeLimits = (host: () => DriverFixture): void => {
   });
 
   it('has a larger volume after a start with a larger limit, and keeps it after a start with a smaller one', async () => {
-    if (!host().driver.capabilities.limits.includes('diskBytes')) return;
     const sized = (megabytes: number): Pick<BoxSpec, 'limits'> => ({
       limits: { memoryBytes: 256 * MB, cpus: 1, processes: 256, diskBytes: megabytes * MB },
     });

@@ -5,13 +5,13 @@ import { eventually } from '@berth/testing';
 import { describe, expect, it } from 'vitest';
 import { widestNetwork } from '../requirements.plan.js';
 import type { TaskEnd, TaskSpec } from '../task-spec.js';
-import type { DriverFixture } from './driver.fixture.js';
+import type { DriverFixture, OfferedEverywhere, StartedBox } from './driver.fixture.js';
 
 const MB = 1024 * 1024;
 const LIMITS = { memoryBytes: 256 * MB, cpus: 1, processes: 256, diskBytes: 256 * MB };
 
 /** The guarantees of tasks. */
-export const describeTasks = (host: () => DriverFixture): void => {
+export const describeTasks = (host: () => DriverFixture, offers: OfferedEverywhere): void => {
   const version = () => {
     const ref = { agentId: newId('agt'), deploymentId: newId('dep') };
     const folder = host().driver.codeFolder(ref.agentId, ref.deploymentId);
@@ -33,39 +33,46 @@ export const describeTasks = (host: () => DriverFixture): void => {
     return { end, output };
   };
 
-  describe('a task', () => {
-    it('is refused by a driver that runs none', async () => {
-      if (host().driver.capabilities.tasks) return;
+  /** A box with the code that a task has made. */
+  const startMade = async (): Promise<StartedBox> => {
+    const { agentId, deploymentId, folder } = version();
+    const script = 'pwd > where; echo "echo ran" > tool; chmod 700 tool; mkdir -m 700 inside; cat given';
+    expect(await run(script, { taskId: deploymentId, folder })).toMatchObject({ output: 'given' });
+    return host().start({ agentId, source: { kind: 'build', version: 2, deploymentId, folder } });
+  };
+
+  if (!offers.tasks) {
+    it('is refused as a task by a driver that runs none', async () => {
       await expect(run('true')).rejects.toMatchObject({ code: 'spec_unsupported' });
     });
+    return;
+  }
 
+  describe('a task', () => {
     it('reports its output, both streams in one, and its exit code', async () => {
-      if (!host().driver.capabilities.tasks) return;
       expect(await run('echo out; echo err >&2; echo $WORD; exit 7', { env: { WORD: 'word' } })).toEqual({
         end: { how: 'exited', code: 7 },
         output: 'out\nerr\nword\n',
       });
     });
 
-    it('makes code that a box finds at the same path, reads and cannot change', async () => {
-      if (!host().driver.capabilities.tasks) return;
-      const { agentId, deploymentId, folder } = version();
-      const script = 'pwd > where; echo "echo ran" > tool; chmod 700 tool; mkdir -m 700 inside; cat given';
-      expect(await run(script, { taskId: deploymentId, folder })).toMatchObject({ output: 'given' });
-      const started = await host().start({
-        agentId,
-        source: { kind: 'build', version: 2, deploymentId, folder },
-      });
+    it('makes code that a box finds at the same path, reads and runs', async () => {
+      const started = await startMade();
       const { code } = started.box.inside;
       expect(await started.sh(`cat ${code}/where`)).toBe(code);
       expect(await started.sh(`${code}/tool; ls -d ${code}/inside`)).toContain(`${code}/inside`);
-      if (host().driver.capabilities.isolation === 'none') return;
-      for (const change of [`echo x > ${code}/given`, `touch ${code}/inside/new`, `rm ${code}/tool`])
-        expect((await started.run(change)).exitCode).not.toBe(0);
     });
 
+    if (offers.isolation !== 'none') {
+      it('makes code that a box cannot change', async () => {
+        const started = await startMade();
+        const { code } = started.box.inside;
+        for (const change of [`echo x > ${code}/given`, `touch ${code}/inside/new`, `rm ${code}/tool`])
+          expect((await started.run(change)).exitCode).not.toBe(0);
+      });
+    }
+
     it('leaves no process behind when it ends, not even one that left its session', async () => {
-      if (!host().driver.capabilities.tasks) return;
       const taskId = newId('dep');
       const { folder } = version();
       const { end } = await run('setsid sleep 600 & (sleep 601 &) ; echo done', { taskId, folder });
@@ -74,7 +81,6 @@ export const describeTasks = (host: () => DriverFixture): void => {
     });
 
     it('ends with its processes when it is aborted', async () => {
-      if (!host().driver.capabilities.tasks) return;
       const taskId = newId('dep');
       const { folder } = version();
       const abort = new AbortController();
@@ -88,7 +94,6 @@ export const describeTasks = (host: () => DriverFixture): void => {
     });
 
     it('ends when it stores more than it may', async () => {
-      if (!host().driver.capabilities.tasks) return;
       const limits = { ...LIMITS, diskBytes: 4 * MB };
       const { end } = await run('head -c 9000000 /dev/zero > big; sleep 60', { limits });
       expect(end).toEqual({ how: 'disk_full' });

@@ -41,6 +41,7 @@ for (const [name, features] of VARIANTS) {
       image: null,
     },
     codeFile: 'template.json',
+    offers: { isolation: features?.users === false ? 'none' : 'users', tasks: true, limitsDisk: false },
     guestMemoryBytes: 10 * 1024 * 1024,
   });
 }

@@ -40,5 +40,6 @@ export const nerdctlDriverUnderTest: DriverUnderTest = {
   create: (dataDir) => nerdctlDriverOn(dataDir, containerTestHost().address),
   source: { kind: 'template', version: 1, name: 'shell', folder: join(TEST_TEMPLATES, 'shell'), image: null },
   codeFile: 'template.json',
+  offers: { isolation: 'container', tasks: true, limitsDisk: true },
   guestMemoryBytes: 0,
 };
