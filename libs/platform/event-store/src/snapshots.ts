@@ -13,11 +13,11 @@ export interface SnapshotOptions {
    * versions are ignored. The state must survive a round trip through JSON unchanged.
    */
   readonly version: number;
-  /** A snapshot is stored after this many events; default 32. Shorter streams never touch the table. */
+  /** A snapshot is stored after this many events; default 16. Shorter streams never touch the table. */
   readonly every?: number;
 }
 
-const EVERY = 32;
+const EVERY = 16;
 /** Without a snapshot the whole stream is read, so a slow database must not delay a load for longer. */
 const FIND_WITHIN_MS = 500;
 /**
