@@ -218,11 +218,11 @@ describe('environment, console and execa', () => {
     scratch.pack('apps/a', 'app', {
       'service.ts': text,
       'config.ts': `export const x = process.env['X'];`,
-      'nerdctl.driver.ts': `import 'execa';`,
+      'nerdctl-program.ts': `import 'execa';`,
     });
     const found = problemsOf(checkPlaces, scratch);
     expect(found.split('\n')).toHaveLength(3);
-    expect(found).toMatch(/service\.ts:1: only nerdctl\.driver/);
+    expect(found).toMatch(/service\.ts:1: only nerdctl-program/);
     expect(found).toMatch(/process\.env/);
     expect(found).toMatch(/Logger/);
   });

@@ -4,7 +4,7 @@ import { packageOf, walk } from './workspace.mjs';
 const ENVIRONMENT = /\/(config|main|child-environment)\.ts$|^apps\/cli\//;
 /** The command line, and the guest, whose standard error is its log. */
 const CONSOLE = /^apps\/cli\/|^apps\/guest\/src\/main\.ts$/;
-const EXECA = /\/nerdctl\.driver\.ts$/;
+const EXECA = /\/nerdctl-program\.ts$/;
 
 /** Checks that only the permitted files read the environment, use the console or import execa. */
 export const checkPlaces = ({ packages }) => {
@@ -16,7 +16,7 @@ export const checkPlaces = ({ packages }) => {
     const at = (offset, text) => problems.push(`${file.path}:${file.lineAt(offset)}: ${text}`);
     for (const { specifier, line } of file.imports) {
       if (packageOf(specifier) === 'execa' && !EXECA.test(file.path)) {
-        problems.push(`${file.path}:${line}: only nerdctl.driver.ts imports execa`);
+        problems.push(`${file.path}:${line}: only nerdctl-program.ts imports execa`);
       }
     }
     walk(file.program, (node) => {

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { chmod, chown, lchown, lstat, mkdir, readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { SubordinateIds } from '@berth/host-requirements';
 import { agentFolders } from '../../agent/agent-folders.js';
 import { removeTree } from '../../remove-tree.js';
@@ -7,6 +9,8 @@ import type { GuestFolders } from '../box-spec.js';
 import { DiskImage } from './disk-image.js';
 import type { UserIds } from './image-user.js';
 import { DISK } from './paths-inside.js';
+
+const run = promisify(execFile);
 
 /** Unit of `Stats.blocks`. */
 const BLOCK_BYTES = 512;
@@ -35,6 +39,28 @@ export class AgentDisks {
     await chmod(disk, 0o700);
     await chown(staging, uid, gid);
     return disk;
+  }
+
+  /**
+   * The folder, on the agent's disk, that keeps what the agent writes to its root file system, for `layOver`. One that was
+   * kept under another key is deleted. null: deletes it and returns null.
+   */
+  async rootLayer(agentId: string, key: string | null): Promise<string | null> {
+    const roots = join(this.#mountPointOf(agentId), DISK.root);
+    for (const name of await readdir(roots).catch(() => [])) {
+      // Its paths may be longer than a system call takes.
+      if (name !== key) await run('rm', ['-rf', '--', join(roots, name)]);
+    }
+    if (key === null) return null;
+    const layer = join(roots, key);
+    const files = join(layer, 'fs');
+    await mkdir(roots, { recursive: true, mode: 0o700 });
+    for (const folder of [layer, join(layer, 'work')]) await mkdir(folder, { recursive: true, mode: 0o700 });
+    if ((await mkdir(files, { recursive: true })) !== undefined) {
+      await chmod(files, 0o755);
+      await chown(files, this.ids.uid, this.ids.gid);
+    }
+    return layer;
   }
 
   /**

@@ -3,7 +3,7 @@ import { open, readFile, rename, rm, stat, truncate } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { becomesTrue } from '../../poll.js';
 import { DriverError } from '../driver-error.js';
-import { isMountPoint } from './mount-points.js';
+import { mountPointsOf } from './mount-points.js';
 
 const run = promisify(execFile);
 
@@ -39,13 +39,13 @@ export class DiskImage {
     await run('mount', ['-t', 'ext4', '-o', 'loop,nosuid,nodev,discard', this.file, this.mountPoint]);
   }
 
-  /** A no-op if it is not mounted. Errors: `box_stuck`. */
+  /** Unmounts it wherever it is mounted. A no-op if it is not mounted. Errors: `box_stuck`. */
   async unmount(): Promise<void> {
     const released = async (): Promise<boolean> => {
-      if (!isMountPoint(await readFile('/proc/self/mountinfo', 'utf8'), this.mountPoint)) return true;
+      const points = mountPointsOf(await readFile('/proc/self/mountinfo', 'utf8'), this.mountPoint);
       // Busy for a moment after the last process has ended.
-      await run('umount', [this.mountPoint]).catch(() => undefined);
-      return false;
+      for (const point of points) await run('umount', [point]).catch(() => undefined);
+      return points.length === 0;
     };
     if (!(await becomesTrue(released, RELEASED_WITHIN_MS)))
       throw new DriverError('box_stuck', 'The volume of the agent could not be released.');

@@ -1,6 +1,17 @@
-/** Whether something is mounted at exactly `path`, by the text of `/proc/self/mountinfo`. */
-export const isMountPoint = (mountInfo: string, path: string): boolean =>
-  mountInfo.split('\n').some((line) => unescaped(line.split(' ')[4] ?? '') === path);
+/**
+ * Every mount point of the file system that is mounted at exactly `path`, that one last, by the text of
+ * `/proc/self/mountinfo`. Empty if nothing is mounted there.
+ */
+export const mountPointsOf = (mountInfo: string, path: string): readonly string[] => {
+  const mounts = mountInfo.split('\n').map((line) => {
+    const [, , device = '', , point = ''] = line.split(' ');
+    return { device, point: unescaped(point) };
+  });
+  const device = mounts.findLast(({ point }) => point === path)?.device;
+  if (device === undefined) return [];
+  const others = mounts.filter((mount) => mount.device === device && mount.point !== path);
+  return [...others.map(({ point }) => point), path];
+};
 
 /** The kernel writes spaces, tabs, newlines and backslashes as octal numbers. */
 const unescaped = (field: string): string =>

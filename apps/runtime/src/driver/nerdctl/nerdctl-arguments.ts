@@ -80,13 +80,15 @@ export const scopeArguments = ({ namespace, address, dataRoot, networks }: Nerdc
 export const containerName = ({ agentId, epoch }: Pick<BoxSpec, 'agentId' | 'epoch'>): string =>
   `${agentId}.${epoch}`;
 
-/** Creates and starts a container; prints its id. */
+/** Starts a container that was only created. */
+export const startArguments = (id: string): string[] => ['start', id];
+
+/** Creates a container, and starts it unless it has a writable root file system; prints its id. */
 export const runArguments = (spec: BoxSpec, instance: string, parts: ContainerParts): string[] => {
   const { agentId, epoch } = spec;
   const [entry, ...args] = parts.command;
   return [
-    'run',
-    '--detach',
+    ...(spec.rootFileSystem === 'read-only' ? ['run', '--detach', '--read-only'] : ['create']),
     '--pull=never',
     `--name=${containerName(spec)}`,
     `--label=${LABELS.instance}=${instance}`,
@@ -97,7 +99,6 @@ export const runArguments = (spec: BoxSpec, instance: string, parts: ContainerPa
     '--log-driver=none',
     '--network=none',
     ...isolation(parts.subidUser),
-    ...(spec.rootFileSystem === 'read-only' ? ['--read-only'] : []),
     ...(parts.groupParent === undefined ? [] : [`--cgroup-parent=${parts.groupParent}`]),
     ...limits(spec, parts),
     ...mounts(spec, parts),

@@ -3,7 +3,7 @@ import type { BoxSpec } from '../box-spec.js';
 import { parseContainerId, parseContainerList } from './container-list.js';
 import { runArguments, scopeArguments } from './nerdctl-arguments.js';
 import { toDriverError } from './nerdctl-failures.js';
-import { isMountPoint } from './mount-points.js';
+import { mountPointsOf } from './mount-points.js';
 
 const MB = 1024 * 1024;
 const ID = 'e22993730a7cc39176d9d37d532f0181da11d85b92a2fb5af1e10c0e0308f223';
@@ -181,13 +181,20 @@ describe('a failed call', () => {
 });
 
 describe('the mounts of the host', () => {
-  const info =
-    '612 27 7:0 / /data/a\\040b/disk rw,nosuid - ext4 /dev/loop0 rw,discard\n25 1 254:0 / / rw - ext4 /dev/vda rw\n';
+  const info = [
+    '612 27 7:0 / /data/a\\040b/disk rw,nosuid - ext4 /dev/loop0 rw,discard',
+    '613 27 7:0 /root/1 /containerd/7 rw,nosuid - ext4 /dev/loop0 rw,discard',
+    '25 1 254:0 / / rw - ext4 /dev/vda rw',
+    '',
+  ].join('\n');
 
-  it('show whether a path itself is a mount point, even one with escaped characters', () => {
-    expect(isMountPoint(info, '/data/a b/disk')).toBe(true);
-    expect(isMountPoint(info, '/data/a b')).toBe(false);
-    expect(isMountPoint(info, '/')).toBe(true);
-    expect(isMountPoint('', '/')).toBe(false);
+  it('show where else the file system of a path is mounted, even one with escaped characters', () => {
+    expect(mountPointsOf(info, '/data/a b/disk')).toEqual(['/containerd/7', '/data/a b/disk']);
+    expect(mountPointsOf(info, '/')).toEqual(['/']);
+  });
+
+  it('do not show a path that is no mount point', () => {
+    expect(mountPointsOf(info, '/data/a b')).toEqual([]);
+    expect(mountPointsOf('', '/')).toEqual([]);
   });
 });

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type { Json } from '@berth/kernel';
 import { runtimeClassOf } from '@berth/host-requirements';
 import { guestEnv } from '@berth/guest-protocol';
-import { execa } from 'execa';
 import { agentFolders } from '../../agent/agent-folders.js';
 import type { BoxSource, BoxSpec } from '../box-spec.js';
 import { Driver, type Box, type BoxStats, type DriverCapabilities, type ListedBox } from '../driver.js';
@@ -19,17 +18,16 @@ import { killAll, letEnd } from './container-processes.js';
 import { parseContainerId, parseContainerList, type ListedContainer } from './container-list.js';
 import { imageOfSource } from './images/image-of-source.js';
 import { isInsecure } from './images/insecure-registry.js';
-import { ImageStore, type CallNerdctl, type ObtainedImage } from './images/image-store.js';
-import { listArguments, removeArguments, runArguments, scopeArguments } from './nerdctl-arguments.js';
+import { ImageStore, type ObtainedImage } from './images/image-store.js';
+import { listArguments, removeArguments, runArguments, startArguments } from './nerdctl-arguments.js';
 import { NERDCTL_CAPABILITIES } from './nerdctl-capabilities.js';
-import { toDriverError } from './nerdctl-failures.js';
+import { NerdctlProgram } from './nerdctl-program.js';
 import { removeOldKits } from './old-kits.js';
 import { openNerdctlHost, type NerdctlDriverOptions, type NerdctlHost } from './nerdctl-host.js';
 import { guestVariables } from './paths-inside.js';
-import { runContainerTask, type AttachedCall, type ContainerTaskMeans } from './tasks/container-task.js';
+import { assertBounded, layOver, rootKey } from './writable-root.js';
+import { runContainerTask, type ContainerTaskMeans } from './tasks/container-task.js';
 
-/** Time limit in milliseconds for calls to nerdctl, which itself waits for containerd without limit. */
-const CALL_MS = 20_000;
 /** Delay between TERM and KILL for processes that outlive the agent's program. */
 const LEFTOVER_GRACE_MS = 1_000;
 
@@ -40,10 +38,10 @@ export class NerdctlDriver extends Driver {
   /** Ids of the containers by agent. */
   readonly #containers = new Map<string, string>();
   readonly #images = new ImageStore(
-    (args, options) => this.#nerdctl(args, options),
+    (args, options) => this.#nerdctl.call(args, options),
     () => this.#open.scratch,
   );
-  readonly #removal = new ContainerRemoval((ids) => this.#nerdctl(removeArguments(ids)));
+  readonly #removal = new ContainerRemoval((ids) => this.#nerdctl.call(removeArguments(ids)));
   #host: NerdctlHost | undefined;
 
   constructor(private readonly options: NerdctlDriverOptions) {
@@ -76,7 +74,7 @@ export class NerdctlDriver extends Driver {
   }
 
   async start(spec: BoxSpec): Promise<Box> {
-    const { address, disks, network, cgroups, groups } = this.#open;
+    const { address, scope, disks, network, cgroups, groups } = this.#open;
     const { agentId, guestFolders } = spec;
     refuseUnsupported(spec, this.capabilities);
     await assertContainerdResponds(address);
@@ -86,10 +84,17 @@ export class NerdctlDriver extends Driver {
     await disks.handOver(guestFolders);
     const container = await this.#create(spec, image, disk);
     this.#containers.set(agentId, container);
+    const isWritable = spec.rootFileSystem === 'writable';
+    const layer = await disks.rootLayer(agentId, isWritable ? rootKey(spec.source, image.digest) : null);
+    if (layer !== null) {
+      await layOver({ address, namespace: scope.namespace }, container, layer);
+      await this.#nerdctl.call(startArguments(container));
+    }
     const [pid] = await cgroups.pids(groups.nameOf(agentId, container));
     const guest = pid === undefined ? undefined : await readProcess(pid);
     if (guest === undefined)
       throw new DriverError('guest_not_started', 'The guest exited immediately after its launch.');
+    if (layer !== null) await assertBounded(`/proc/${guest.pid}/root`, disk);
     if (spec.network === 'public') await network.connect(agentId, guest);
     const { ids, env, ...program } = await programOf(spec, image, `/proc/${guest.pid}/root`);
     await disks.giveVolume(agentId, ids);
@@ -98,13 +103,13 @@ export class NerdctlDriver extends Driver {
     return this.#keep(new ContainerBox({ ...facts, ...program, groups: joined }));
   }
 
-  /** Creates the container and starts its guest. Returns the id of the container. */
+  /** Creates the container, and starts its guest unless its root file system is writable. Returns its id. */
   async #create(spec: BoxSpec, image: ObtainedImage, disk: string): Promise<string> {
     const { instance, kit, sharedFiles, pids, scope, openFiles, network, groups } = this.#open;
     const { agentId, source, runtimeClass } = spec;
     const pidFile = join(pids, agentId);
     await rm(pidFile, { force: true });
-    const output = await this.#nerdctl(
+    const output = await this.#nerdctl.call(
       runArguments(spec, instance, {
         image: image.bare,
         subidUser: this.options.subidUser,
@@ -138,7 +143,7 @@ export class NerdctlDriver extends Driver {
       host: this.#open,
       image: runtime.image,
       subidUser: this.options.subidUser,
-      attach: (args, onChunk) => this.#attach(args, onChunk),
+      attach: (args, onChunk) => this.#nerdctl.attach(args, onChunk),
       found: (container) => this.#containers.set(taskId, container),
       stop: () => this.stop(taskId, 0),
     };
@@ -227,7 +232,7 @@ export class NerdctlDriver extends Driver {
   }
 
   async #containersOfThisHost(): Promise<readonly ListedContainer[]> {
-    const found = parseContainerList(await this.#nerdctl(listArguments(this.#open.instance)));
+    const found = parseContainerList(await this.#nerdctl.call(listArguments(this.#open.instance)));
     this.#containers.clear();
     for (const { agentId, id } of found) this.#containers.set(agentId, id);
     return found;
@@ -245,41 +250,6 @@ export class NerdctlDriver extends Driver {
     }
   }
 
-  async #nerdctl(args: readonly string[], options: Parameters<CallNerdctl>[1] = {}): Promise<string> {
-    const { program, environment, scope } = this.#open;
-    const { timeoutMs = CALL_MS, signal } = options;
-    const result = await execa(program, [...scopeArguments(scope), ...args], {
-      env: environment,
-      stdin: 'ignore',
-      timeout: timeoutMs,
-      ...(signal === undefined ? {} : { cancelSignal: signal }),
-      forceKillAfterDelay: 1_000,
-      reject: false,
-    });
-    if (!result.failed) return result.stdout;
-    signal?.throwIfAborted();
-    const { stderr, timedOut } = result;
-    throw (
-      toDriverError({ stderr, timedOut }) ??
-      new Error(`nerdctl ${args[0] ?? ''} failed: ${stderr || result.shortMessage}`)
-    );
-  }
-
-  #attach(args: readonly string[], onOutput: (chunk: Buffer) => void): AttachedCall {
-    const { program, environment, scope } = this.#open;
-    const child = execa(program, [...scopeArguments(scope), ...args], {
-      env: environment,
-      stdin: 'ignore',
-      buffer: { stdout: false },
-      reject: false,
-    });
-    child.stdout.on('data', onOutput);
-    return {
-      ended: child.then(({ exitCode, stderr }) => ({ exitCode, stderr })),
-      kill: () => void child.kill('SIGKILL'),
-    };
-  }
-
   #keep(box: ContainerBox): ContainerBox {
     this.#boxes.get(box.agentId)?.forget();
     this.#boxes.set(box.agentId, box);
@@ -291,6 +261,10 @@ export class NerdctlDriver extends Driver {
     const container = this.#containers.get(agentId);
     if (container === undefined) throw new DriverError('box_absent', 'The agent has no processes here.');
     return this.#open.groups.nameOf(agentId, container);
+  }
+
+  get #nerdctl(): NerdctlProgram {
+    return new NerdctlProgram(this.#open);
   }
 
   get #open(): NerdctlHost {

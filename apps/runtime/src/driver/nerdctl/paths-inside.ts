@@ -25,8 +25,11 @@ export const JOIN = `${INSIDE.kit}/lib/join`;
 /** The kit's own shell. */
 export const SHELL = `${INSIDE.kit}/bin/sh`;
 
-/** Names in the folder of an agent's disk: a rename from one to the other stays on one mount. */
-export const DISK = { volume: 'volume', staging: 'staging' } as const;
+/**
+ * Names in the folder of an agent's disk: a rename from one to the other stays on one mount. `root`: what the agent has
+ * written to its root file system.
+ */
+export const DISK = { volume: 'volume', staging: 'staging', root: 'root' } as const;
 
 /** The guest's own files and programs: those of the image must not run with the rights of the guest. */
 export const guestVariables: Readonly<Record<string, string>> = {

@@ -1,0 +1,51 @@
+import { execa } from 'execa';
+import type { CallNerdctl } from './images/image-store.js';
+import { scopeArguments } from './nerdctl-arguments.js';
+import { toDriverError } from './nerdctl-failures.js';
+import type { NerdctlHost } from './nerdctl-host.js';
+import type { AttachedCall } from './tasks/container-task.js';
+
+/** Time limit in milliseconds for calls to nerdctl, which itself waits for containerd without limit. */
+const CALL_MS = 20_000;
+
+/** The program nerdctl, for this installation. */
+export class NerdctlProgram {
+  constructor(private readonly host: Pick<NerdctlHost, 'program' | 'environment' | 'scope'>) {}
+
+  /** Returns the output. Errors: see `toDriverError`. */
+  async call(args: readonly string[], options: Parameters<CallNerdctl>[1] = {}): Promise<string> {
+    const { program, environment, scope } = this.host;
+    const { timeoutMs = CALL_MS, signal } = options;
+    const result = await execa(program, [...scopeArguments(scope), ...args], {
+      env: environment,
+      stdin: 'ignore',
+      timeout: timeoutMs,
+      ...(signal === undefined ? {} : { cancelSignal: signal }),
+      forceKillAfterDelay: 1_000,
+      reject: false,
+    });
+    if (!result.failed) return result.stdout;
+    signal?.throwIfAborted();
+    const { stderr, timedOut } = result;
+    throw (
+      toDriverError({ stderr, timedOut }) ??
+      new Error(`nerdctl ${args[0] ?? ''} failed: ${stderr || result.shortMessage}`)
+    );
+  }
+
+  /** Runs it until its container ends. */
+  attach(args: readonly string[], onOutput: (chunk: Buffer) => void): AttachedCall {
+    const { program, environment, scope } = this.host;
+    const child = execa(program, [...scopeArguments(scope), ...args], {
+      env: environment,
+      stdin: 'ignore',
+      buffer: { stdout: false },
+      reject: false,
+    });
+    child.stdout.on('data', onOutput);
+    return {
+      ended: child.then(({ exitCode, stderr }) => ({ exitCode, stderr })),
+      kill: () => void child.kill('SIGKILL'),
+    };
+  }
+}
