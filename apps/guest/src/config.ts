@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path';
 import { GENERATIONS, guestEnv, isGeneration, type Generation } from '@berth/guest-protocol';
+import type { NamespaceSettings } from './user-namespace.js';
 
 /** Configuration that a guest needs at start. Secrets arrive later, over the socket. */
 export interface GuestConfig {
@@ -9,6 +10,8 @@ export interface GuestConfig {
   readonly generation: Generation;
   /** A shell shipped with the guest, for images without one. */
   readonly shell?: string;
+  /** For an agent that is root inside. */
+  readonly namespace?: NamespaceSettings;
 }
 
 /** Throws an error that names the missing or invalid variable. */
@@ -28,5 +31,8 @@ export const readGuestConfig = (env: Readonly<Record<string, string | undefined>
     journal: path(guestEnv.journal),
     generation,
     ...(env[guestEnv.shell] === undefined ? {} : { shell: path(guestEnv.shell) }),
+    ...(env[guestEnv.namespace] === undefined
+      ? {}
+      : { namespace: { link: path(guestEnv.namespace), unshare: path(guestEnv.unshare).split(' ') } }),
   };
 };

@@ -3,6 +3,7 @@ import { guestEnv } from '@berth/guest-protocol';
 import { closeInherited } from './close-inherited.js';
 import { readGuestConfig } from './config.js';
 import { startGuest } from './start-guest.js';
+import { createUserNamespace } from './user-namespace.js';
 
 const GRACE_MS = 10_000;
 
@@ -11,6 +12,7 @@ try {
   // A terminal's shell changes its user but keeps its groups, so drop root's groups.
   if (process.getuid?.() === 0) process.setgroups?.([]);
   const config = readGuestConfig(process.env);
+  if (config.namespace !== undefined) await createUserNamespace(config.namespace);
   // A socket path holds at most 107 bytes; relative to its own folder it always fits.
   process.chdir(dirname(config.socket));
   const guest = await startGuest({ ...config, socket: basename(config.socket) }, process.env[guestEnv.mark]);

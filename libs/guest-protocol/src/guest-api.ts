@@ -286,6 +286,13 @@ export const guestEnv = {
   generation: 'BERTH_GUEST_GENERATION',
   /** Absolute path of a shell of Berth's own, for images without one. */
   shell: 'BERTH_GUEST_SHELL',
+  /**
+   * Absolute path of the link to the user namespace that the guest creates for an agent that is root inside; absent: it
+   * creates none.
+   */
+  namespace: 'BERTH_GUEST_NAMESPACE',
+  /** Command line, without quotes, that runs a shell in a new user namespace. */
+  unshare: 'BERTH_GUEST_UNSHARE',
   /** Inherited by every process of the agent, so that a host without cgroups can find them all. */
   mark: 'BERTH_AGENT_MARK',
 } as const;

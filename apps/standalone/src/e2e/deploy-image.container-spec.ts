@@ -150,6 +150,33 @@ describe('an image that is deployed', () => {
     expect(await sh(id, 'id -u; echo x > $HOME/mine && echo wrote')).toBe('101\nwrote');
   });
 
+  it('without a USER is root inside, in commands and files too; what it writes outlives sleep, not the next image', async () => {
+    const tools = ['sh', 'id', 'cat', 'chown', 'stat', 'mkdir'];
+    const files = { 'usr/lib/old': 'one' };
+    const id = await agentOf('rooted', rootOf('rooted', files, tools), { Cmd: serve('id; ') });
+    expect(
+      await sh(id, 'id -u; echo two > /usr/lib/old; mkdir /opt; echo x > /opt/new; chown 33:34 /opt/new'),
+    ).toBe('0');
+    expect((await new Files(() => stack, id).write('a.txt', 'written\n')).status).toBeLessThan(300);
+    expect(await sh(id, 'stat -c %u a.txt; cat a.txt')).toBe('0\nwritten');
+    const { body } = await api.get(`/api/agents/${id}/stats`);
+    expect(body['diskBytes']).toBeGreaterThan(0);
+    expect((await api.post(`/api/agents/${id}/restart`)).status).toBeLessThan(300);
+    await api.inState(id, 'running');
+    expect(await sh(id, 'cat /usr/lib/old /opt/new; stat -c %u:%g /opt/new')).toBe('two\nx\n33:34');
+    await registry.push('rooted', '2', rootOf('rooted2', files, tools), { Cmd: serve() });
+    expect(await deployed(id, 'rooted:2')).toMatchObject({ status: 'succeeded' });
+    expect(await sh(id, 'cat /usr/lib/old; echo; test -e /opt/new || echo gone; cat a.txt')).toBe(
+      'one\ngone\nwritten',
+    );
+  });
+
+  it('has folders for temporary files even if it lacks them', async () => {
+    const id = await agentOf('bare', rootOf('bare', {}, ['sh', 'ls']), { Cmd: serve() });
+    for (const path of ['/tmp', '/var/tmp', '/run', '/dev/shm'])
+      expect(await sh(id, `echo x > ${path}/x && read line < ${path}/x && echo $line`)).toBe('x');
+  });
+
   it('of a user by number keeps the volume of the version before', async () => {
     await registry.push('numbered', '1', rootOf('numbered', {}, ['sh', 'id', 'cat']), {
       Cmd: serve(),

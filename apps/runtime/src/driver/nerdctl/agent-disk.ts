@@ -26,18 +26,21 @@ export class AgentDisks {
     return new AgentDisks(await realpath(dataDir), ids);
   }
 
-  /** Mounts the agent's disk, which has at least `bytes`, and empties the staging folder. Returns the mount point. */
-  async mount(agentId: string, bytes: number): Promise<string> {
+  /**
+   * Mounts the agent's disk, which has at least `bytes`, and empties the staging folder. `guest`: the user of its guest
+   * inside. Returns the mount point.
+   */
+  async mount(agentId: string, bytes: number, guest: number): Promise<string> {
     const disk = this.#mountPointOf(agentId);
     await mkdir(disk, { recursive: true, mode: 0o700 });
     await this.#imageOf(agentId).mount(bytes);
     const [volume, staging] = [join(disk, DISK.volume), join(disk, DISK.staging)];
     await removeTree(staging);
     for (const folder of [volume, staging]) await mkdir(folder, { recursive: true, mode: 0o700 });
-    const { uid, gid } = this.ids;
+    const [uid, gid] = [this.ids.uid + guest, this.ids.gid + guest];
     // A new file system's own folder is open to all, and the agent must not reach the staging folder.
     await chmod(disk, 0o700);
-    await chown(staging, uid, gid);
+    for (const folder of [disk, staging]) await chown(folder, uid, gid);
     return disk;
   }
 
@@ -73,7 +76,7 @@ export class AgentDisks {
     const [uid, gid] = [this.ids.uid + user.uid, this.ids.gid + user.gid];
     if (before === uid) return;
     await chown(volume, uid, gid);
-    if (before > this.ids.uid) await changeOwner(volume, before, uid, gid);
+    if (before >= this.ids.uid) await changeOwner(volume, before, uid, gid);
   }
 
   /** A no-op if it is not mounted. Errors: `box_stuck`. */
@@ -101,16 +104,15 @@ export class AgentDisks {
   }
 
   /** Gives the guest's folders to the guest, with the lines that the host has written to its log. */
-  async handOver({ run, logs, journal }: GuestFolders): Promise<void> {
-    for (const folder of [run, logs, journal]) await this.#handOver(folder);
+  async handOver({ run, logs, journal }: GuestFolders, guest: number): Promise<void> {
+    for (const folder of [run, logs, journal]) await this.#handOver(folder, guest);
   }
 
-  async #handOver(path: string): Promise<void> {
-    const { uid, gid } = this.ids;
+  async #handOver(path: string, guest: number): Promise<void> {
     const info = await lstat(path);
-    if (info.uid !== uid) await lchown(path, uid, gid);
+    if (info.uid !== this.ids.uid + guest) await lchown(path, this.ids.uid + guest, this.ids.gid + guest);
     if (!info.isDirectory()) return;
-    for (const name of await readdir(path)) await this.#handOver(join(path, name));
+    for (const name of await readdir(path)) await this.#handOver(join(path, name), guest);
   }
 
   #imageOf(agentId: string): DiskImage {

@@ -46,14 +46,14 @@ describe('the control groups of an agent', () => {
       OWNER,
     );
     for (const name of ['memory', 'pids']) withFiles(join(name, 'agt_1'));
-    expect(await groups.create('agt_1', LIMITS)).toEqual([
+    expect(await groups.create('agt_1', LIMITS, 0)).toEqual([
       { from: join(root, 'memory', 'agt_1', 'cgroup.procs'), to: '/.berth/groups/memory' },
       { from: join(root, 'pids', 'agt_1', 'cgroup.procs'), to: '/.berth/groups/pids' },
     ]);
     expect(content('memory', 'agt_1', 'memory.limit_in_bytes')).toBe('1000000');
     expect(content('pids', 'agt_1', 'pids.max')).toBe('50');
     expect(statSync(join(root, 'memory', 'agt_1', 'cgroup.procs')).mode & 0o777).toBe(0o600);
-    expect(await groups.complete('agt_1', 'c1', LIMITS)).toEqual([
+    expect(await groups.complete('agt_1', 'c1', LIMITS, 0)).toEqual([
       '/.berth/groups/memory',
       '/.berth/groups/pids',
     ]);
@@ -63,14 +63,14 @@ describe('the control groups of an agent', () => {
 
   it('(version 2) divide the group of the container between the guest and the agent', async () => {
     const groups = new AgentGroups([hierarchy('sys', 2, ['cpuacct', 'memory', 'pids'])], 'berth-abc', OWNER);
-    expect(await groups.create('agt_1', LIMITS)).toEqual([
+    expect(await groups.create('agt_1', LIMITS, 0)).toEqual([
       { from: join(root, 'sys', 'agt_1'), to: '/.berth/groups/unified' },
     ]);
     expect(groups.parentOf('agt_1')).toBe('/berth-abc/agt_1');
     const container = join('sys', 'agt_1', 'c1');
     withFiles(container, '4711\n');
     for (const group of ['guest', 'agent']) withFiles(join(container, group));
-    expect(await groups.complete('agt_1', 'c1', LIMITS)).toEqual([
+    expect(await groups.complete('agt_1', 'c1', LIMITS, 0)).toEqual([
       '/.berth/groups/unified/c1/agent/cgroup.procs',
     ]);
     expect(content(container, 'guest', 'cgroup.procs')).toBe('4711');

@@ -34,15 +34,24 @@ export class AgentGroups {
     hierarchies: readonly Hierarchy[],
     /** The name of the folder of `hierarchies`, below which nerdctl creates the groups of containers. */
     private readonly parent: string,
-    private readonly owner: { readonly uid: number; readonly gid: number },
+    /** The first ids of the agents' user namespaces. */
+    private readonly ids: { readonly uid: number; readonly gid: number },
   ) {
     this.#limiting = hierarchies.filter(({ controllers }) =>
       LIMITING.some((controller) => controllers.includes(controller)),
     );
   }
 
-  /** Prepares the groups of an agent without processes. */
-  async create(agentId: string, limits: GroupLimits): Promise<readonly GroupMount[]> {
+  /** The folders and files inside that the groups are mounted on. */
+  get mountPoints(): readonly { readonly path: string; readonly isFolder: boolean }[] {
+    return this.#limiting.map((hierarchy) => ({
+      path: mountOf(hierarchy),
+      isFolder: hierarchy.version === 2,
+    }));
+  }
+
+  /** Prepares the groups of an agent without processes. `guest`: the user of its guest inside. */
+  async create(agentId: string, limits: GroupLimits, guest: number): Promise<readonly GroupMount[]> {
     return Promise.all(
       this.#limiting.map(async (hierarchy) => {
         const folder = join(hierarchy.folder, agentId);
@@ -50,7 +59,7 @@ export class AgentGroups {
         if (hierarchy.version === 2) return { from: folder, to: mountOf(hierarchy) };
         await limitGroup(hierarchy, folder, limits);
         const from = join(folder, 'cgroup.procs');
-        await this.#give(from);
+        await this.#give(from, guest);
         return { from, to: mountOf(hierarchy) };
       }),
     );
@@ -62,11 +71,16 @@ export class AgentGroups {
   }
 
   /** Completes the groups of a container that has just been started. Returns the files inside for `joining`. */
-  async complete(agentId: string, container: string, limits: GroupLimits): Promise<readonly string[]> {
+  async complete(
+    agentId: string,
+    container: string,
+    limits: GroupLimits,
+    guest: number,
+  ): Promise<readonly string[]> {
     return Promise.all(
       this.#limiting.map(async (hierarchy) => {
         if (hierarchy.version === 1) return mountOf(hierarchy);
-        await this.#divide(hierarchy, join(hierarchy.folder, agentId, container), limits);
+        await this.#divide(hierarchy, join(hierarchy.folder, agentId, container), limits, guest);
         return join(mountOf(hierarchy), container, AGENT, 'cgroup.procs');
       }),
     );
@@ -94,7 +108,7 @@ export class AgentGroups {
     return this.#limiting.some(({ version }) => version === 2);
   }
 
-  async #divide(hierarchy: Hierarchy, folder: string, limits: GroupLimits): Promise<void> {
+  async #divide(hierarchy: Hierarchy, folder: string, limits: GroupLimits, owner: number): Promise<void> {
     const [guest, agent] = [join(folder, GUEST), join(folder, AGENT)];
     for (const group of [guest, agent]) await mkdir(group, { recursive: true });
     for (const pid of (await readFile(join(folder, 'cgroup.procs'), 'utf8')).split('\n').filter(Boolean))
@@ -107,11 +121,11 @@ export class AgentGroups {
     if (limiting.includes('memory')) await writeFile(join(folder, 'memory.max'), 'max');
     if (limiting.includes('pids')) await writeFile(join(folder, 'pids.max'), 'max');
     // Who moves a process must be able to write to its new group and to the nearest group above both.
-    for (const group of [folder, agent]) await this.#give(join(group, 'cgroup.procs'));
+    for (const group of [folder, agent]) await this.#give(join(group, 'cgroup.procs'), owner);
   }
 
-  async #give(file: string): Promise<void> {
-    await chown(file, this.owner.uid, this.owner.gid);
+  async #give(file: string, guest: number): Promise<void> {
+    await chown(file, this.ids.uid + guest, this.ids.gid + guest);
     await chmod(file, OWNER_ONLY);
   }
 }

@@ -3,7 +3,7 @@ import { DriverError } from '../driver-error.js';
 import type { Box, InsidePaths, RunAs } from '../driver.js';
 import type { ImageFacts } from './images/image-facts.js';
 import { readUserFiles, resolveUser, type UserIds } from './image-user.js';
-import { AGENT_IDS, insidePathsOf, runAsUser, SYSTEM_PATH } from './paths-inside.js';
+import { AGENT_IDS, insidePathsOf, ROOT_IDS, runAsUser, SYSTEM_PATH } from './paths-inside.js';
 
 /** How the program of a container is run. */
 export interface ContainerProgram {
@@ -28,7 +28,7 @@ export const programOf = async (
   const { PATH: path = SYSTEM_PATH, ...env } = image.env;
   if (isImage && image.command === null)
     throw new DriverError('spec_unsupported', 'The image has no command to run.');
-  const ids = isRoot(image.user) ? AGENT_IDS : await idsOf(image.user, root);
+  const ids = await idsOf(spec.user, image.user, root);
   return {
     command: isImage ? image.command : spec.command,
     inside: insidePathsOf(path, isImage ? image.workingDir : null),
@@ -38,11 +38,23 @@ export const programOf = async (
   };
 };
 
+/**
+ * Who the processes of a box are. An image or Dockerfile is what it says, as far as the operator allows; a template says it
+ * itself.
+ */
+export const userOf = (
+  { source, user }: Pick<BoxSpec, 'source' | 'user'>,
+  image: Pick<ImageFacts, 'user'>,
+  allowRoot: boolean,
+): BoxSpec['user'] => (source.kind === 'image' && allowRoot && isRoot(image.user) ? 'root' : user);
+
 const isRoot = (user: string): boolean => user === '' || /^(?:root|0)(?::|$)/.test(user);
 
-const idsOf = async (user: string, root: string): Promise<UserIds> => {
-  const ids = resolveUser(user, await readUserFiles(root));
+const idsOf = async (user: BoxSpec['user'], named: string, root: string): Promise<UserIds> => {
+  if (user === 'root') return ROOT_IDS;
+  if (isRoot(named)) return AGENT_IDS;
+  const ids = resolveUser(named, await readUserFiles(root));
   if (ids === undefined)
-    throw new DriverError('spec_unsupported', `The image names a user that it does not have: ${user}.`);
+    throw new DriverError('spec_unsupported', `The image names a user that it does not have: ${named}.`);
   return ids.uid === 0 ? AGENT_IDS : ids;
 };

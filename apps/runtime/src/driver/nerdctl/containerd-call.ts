@@ -10,19 +10,21 @@ export interface ContainerdScope {
   readonly namespace: string;
 }
 
+type MessageFields = Readonly<Record<number, string | Buffer>>;
+
 const CALL_MS = 5_000;
 const FRAME_HEADER_BYTES = 5;
 const LENGTH_DELIMITED = 2;
 const WIRE_BITS = 3;
 
 /**
- * Makes a unary call of containerd's gRPC API, for what nerdctl does not tell. `fields`: the request, whose fields are
- * texts. Returns the response, for `fieldsOf`. Errors: `host_unavailable`; every other error names the method.
+ * Makes a unary call of containerd's gRPC API, for what nerdctl does not tell. `fields`: the request, for
+ * `messageOf`. Returns the response, for `fieldsOf`. Errors: `host_unavailable`; every other error names the method.
  */
 export const callContainerd = async (
   { address, namespace }: ContainerdScope,
   method: string,
-  fields: Readonly<Record<number, string>>,
+  fields: MessageFields,
 ): Promise<Buffer> => {
   const session = connectHttp2('http://localhost', { createConnection: () => connect(address) });
   const away = Promise.withResolvers<never>();
@@ -49,7 +51,7 @@ export const callContainerd = async (
       });
     const chunks: Buffer[] = [];
     stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-    stream.end(framed(message(fields)));
+    stream.end(framed(messageOf(fields)));
     await Promise.race([once(stream, 'close'), away.promise]);
     if (status !== '0') throw new Error(`containerd refused ${method} with status ${String(status)}.`);
     return Buffer.concat(chunks).subarray(FRAME_HEADER_BYTES);
@@ -65,10 +67,11 @@ const framed = (bytes: Buffer): Buffer => {
   return Buffer.concat([header, bytes]);
 };
 
-const message = (fields: Readonly<Record<number, string>>): Buffer =>
+/** A protobuf message, of texts and of other messages by the numbers of their fields. */
+export const messageOf = (fields: MessageFields): Buffer =>
   Buffer.concat(
-    Object.entries(fields).flatMap(([number, text]) => {
-      const value = Buffer.from(text);
+    Object.entries(fields).flatMap(([number, content]) => {
+      const value = typeof content === 'string' ? Buffer.from(content) : content;
       return [varint((Number(number) << WIRE_BITS) | LENGTH_DELIMITED), varint(value.length), value];
     }),
   );

@@ -19,13 +19,14 @@ import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { openUp } from '../shared-files.js';
 import { joinProgram } from './join-program.plan.js';
-import { INSIDE, JOIN, LOADER } from './paths-inside.js';
+import { INSIDE, JOIN, LOADER, SEAL } from './paths-inside.js';
+import { sealProgram } from './seal-program.plan.js';
 import { deafLoader, relocateProgram } from './relocate-program.plan.js';
 
 const run = promisify(execFile);
 
 /** Part of the name of a kit; changes with what is in it besides the files of the host. */
-const KIT_FORMAT = '3';
+const KIT_FORMAT = '4';
 
 /** Small programs export no symbol that `relocateProgram` could replace, so the loader is called with them. */
 const MKFIFO = `#!${INSIDE.kit}/bin/bash
@@ -52,6 +53,8 @@ export interface KitPrograms {
   readonly setpriv: string;
   readonly bash: string;
   readonly mkfifo: string;
+  readonly nsenter: string;
+  readonly unshare: string;
 }
 
 interface KitParts {
@@ -179,10 +182,14 @@ const make = async (
   await copyProgram(programs.bash, join(bin, 'bash'));
   await symlink('bash', join(bin, 'sh'));
   await copy(programs.setpriv, join(bin, 'setpriv'));
-  await copy(programs.mkfifo, join(lib, 'mkfifo'));
+  for (const name of ['mkfifo', 'nsenter', 'unshare'] as const) await copy(programs[name], join(lib, name));
   await writeFile(join(bin, 'mkfifo'), MKFIFO, { mode: 0o755 });
   if (npm !== undefined) await addNpm(npm, making);
-  await writeFile(join(lib, basename(JOIN)), joinProgram(process.arch), { mode: 0o755 });
+  for (const [path, program] of [
+    [JOIN, joinProgram],
+    [SEAL, sealProgram],
+  ] as const)
+    await writeFile(join(lib, basename(path)), program(process.arch), { mode: 0o755 });
   for (const { name, folder: from } of packages) {
     const to = join(making, 'node_modules', name);
     await cp(from, to, {

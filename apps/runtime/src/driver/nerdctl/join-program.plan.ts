@@ -1,3 +1,5 @@
+import { elfProgram } from './elf-program.plan.js';
+
 /** Machine code by processor: the names that Node gives them, and the numbers of ELF. */
 const PROCESSORS: Readonly<Record<string, { readonly machine: number; readonly code: string }>> = {
   x64: {
@@ -34,10 +36,6 @@ const PROCESSORS: Readonly<Record<string, { readonly machine: number; readonly c
   },
 };
 
-const HEADER_BYTES = 64;
-const SEGMENT_BYTES = 56;
-const ADDRESS = 0x400000;
-
 /**
  * A program that is called with files, `--` and a command: it writes `0` to each file and becomes the command, which it
  * does not start if it cannot. It is its own because every shell changes the environment that it passes on (it sets `PWD`
@@ -48,24 +46,5 @@ export const joinProgram = (processor: string): Buffer => {
   const { machine, code } = PROCESSORS[processor] ?? {};
   if (machine === undefined || code === undefined)
     throw new Error(`Agents in containers cannot run on this processor: ${processor}.`);
-  const instructions = Buffer.from(code.replaceAll(' ', ''), 'hex');
-  const headers = Buffer.alloc(HEADER_BYTES + SEGMENT_BYTES);
-  const size = BigInt(headers.length + instructions.length);
-  // 64 bits, little-endian, version 1 of ELF.
-  headers.write('7f454c46020101', 'hex');
-  headers.writeUInt16LE(2, 16);
-  headers.writeUInt16LE(machine, 18);
-  headers.writeUInt32LE(1, 20);
-  headers.writeBigUInt64LE(BigInt(ADDRESS + headers.length), 24);
-  headers.writeBigUInt64LE(BigInt(HEADER_BYTES), 32);
-  headers.writeUInt16LE(HEADER_BYTES, 52);
-  headers.writeUInt16LE(SEGMENT_BYTES, 54);
-  headers.writeUInt16LE(1, 56);
-  // One segment, the whole file, that is read and executed.
-  headers.writeUInt32LE(1, HEADER_BYTES);
-  headers.writeUInt32LE(5, HEADER_BYTES + 4);
-  for (const at of [16, 24]) headers.writeBigUInt64LE(BigInt(ADDRESS), HEADER_BYTES + at);
-  for (const at of [32, 40]) headers.writeBigUInt64LE(size, HEADER_BYTES + at);
-  headers.writeBigUInt64LE(BigInt(0x10000), HEADER_BYTES + 48);
-  return Buffer.concat([headers, instructions]);
+  return elfProgram(machine, Buffer.from(code.replaceAll(' ', ''), 'hex'));
 };

@@ -21,6 +21,8 @@ export interface ContainerParts {
   readonly runtime: string | undefined;
   /** Name of the subordinate ids. */
   readonly subidUser: string;
+  /** A folder with a place for everything that is mounted below it. */
+  readonly inside: string;
   /** The guest with its Node and libraries. */
   readonly kit: string;
   /** The agent's code; null: it is in the image. */
@@ -59,6 +61,9 @@ const GUEST_CAPABILITIES = [
   'SYS_PTRACE',
 ] as const;
 
+/** Also for a guest that maps its root into the user namespace of an agent that is root inside. */
+const GUEST_OF_ROOT_CAPABILITIES = [...GUEST_CAPABILITIES, 'SETFCAP'] as const;
+
 /** Shares of the memory limit; together a half. */
 const MEMORY_FOLDERS: readonly { readonly path: string; readonly share: number; readonly mode: string }[] = [
   { path: INSIDE.tmp, share: 0.25, mode: '1777' },
@@ -83,12 +88,16 @@ export const containerName = ({ agentId, epoch }: Pick<BoxSpec, 'agentId' | 'epo
 /** Starts a container that was only created. */
 export const startArguments = (id: string): string[] => ['start', id];
 
-/** Creates a container, and starts it unless it has a writable root file system; prints its id. */
+/** Whether something is done between the creation of a container and its start. */
+export const isCreatedFirst = ({ rootFileSystem, user }: BoxSpec): boolean =>
+  rootFileSystem === 'writable' || user === 'root';
+
+/** Creates a container, and starts it unless `isCreatedFirst`; prints its id. */
 export const runArguments = (spec: BoxSpec, instance: string, parts: ContainerParts): string[] => {
   const { agentId, epoch } = spec;
   const [entry, ...args] = parts.command;
   return [
-    ...(spec.rootFileSystem === 'read-only' ? ['run', '--detach', '--read-only'] : ['create']),
+    ...(isCreatedFirst(spec) ? ['create'] : ['run', '--detach']),
     '--pull=never',
     `--name=${containerName(spec)}`,
     `--label=${LABELS.instance}=${instance}`,
@@ -98,7 +107,8 @@ export const runArguments = (spec: BoxSpec, instance: string, parts: ContainerPa
     ...(parts.runtime === undefined ? [] : [`--runtime=${parts.runtime}`]),
     '--log-driver=none',
     '--network=none',
-    ...isolation(parts.subidUser),
+    ...isolation(spec, parts.subidUser),
+    ...(spec.rootFileSystem === 'read-only' ? ['--read-only'] : []),
     ...(parts.groupParent === undefined ? [] : [`--cgroup-parent=${parts.groupParent}`]),
     ...limits(spec, parts),
     ...mounts(spec, parts),
@@ -110,12 +120,16 @@ export const runArguments = (spec: BoxSpec, instance: string, parts: ContainerPa
   ];
 };
 
-const isolation = (subidUser: string): string[] => [
+const isolation = ({ user }: BoxSpec, subidUser: string): string[] => [
   `--userns-remap=${subidUser}`,
   '--user=0:0',
   '--cap-drop=ALL',
-  ...GUEST_CAPABILITIES.map((capability) => `--cap-add=${capability}`),
+  ...(user === 'root' ? GUEST_OF_ROOT_CAPABILITIES : GUEST_CAPABILITIES).map(
+    (capability) => `--cap-add=${capability}`,
+  ),
   '--security-opt=no-new-privileges',
+  // The network belongs to the outer user namespace, in which root inside has no capabilities.
+  ...(user === 'root' ? ['--sysctl=net.ipv4.ip_unprivileged_port_start=0'] : []),
 ];
 
 const limits = ({ limits: { memoryBytes, cpus } }: BoxSpec, { openFiles }: ContainerParts): string[] => [
@@ -131,9 +145,11 @@ const limits = ({ limits: { memoryBytes, cpus } }: BoxSpec, { openFiles }: Conta
 
 const mounts = (
   { guestFolders }: BoxSpec,
-  { kit, code, disk, resolvConf, groups }: ContainerParts,
+  { inside, kit, code, disk, resolvConf, groups }: ContainerParts,
 ): string[] =>
   [
+    // Otherwise root inside could replace what is below it, which the guest trusts.
+    [inside, INSIDE.all, 'ro'],
     [kit, INSIDE.kit, 'ro'],
     [resolvConf, '/etc/resolv.conf', 'ro'],
     ...(code === null ? [] : [[code, INSIDE.code, 'ro']]),

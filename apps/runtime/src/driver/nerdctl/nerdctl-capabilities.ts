@@ -5,7 +5,7 @@ export const NERDCTL_CAPABILITIES: DriverCapabilities = {
   isolation: 'container',
   sources: ['template', 'build', 'image'],
   limits: ['memoryBytes', 'cpus', 'processes', 'diskBytes'],
-  users: ['unprivileged'],
+  users: ['unprivileged', 'root'],
   tasks: true,
   network: ['none'],
   runtimeClasses: ['runc'],

@@ -9,7 +9,8 @@ import { DriverError } from '../driver-error.js';
 import { SharedFiles } from '../shared-files.js';
 import { AgentDisks } from './agent-disk.js';
 import { AgentGroups } from './agent-groups.js';
-import { makeGuestKit, type GuestKit } from './guest-kit.js';
+import { makeGuestKit, type GuestKit, type KitPrograms } from './guest-kit.js';
+import { makeInsideFolder } from './inside-folder.js';
 import { instanceOf, namespaceOf } from './installation.js';
 import type { NerdctlScope } from './nerdctl-arguments.js';
 import { AgentNetwork, type AgentNetworkOptions } from './network/agent-network.js';
@@ -47,6 +48,8 @@ export interface NerdctlHost {
   readonly address: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly scope: NerdctlScope;
+  /** A folder with the places of the mounts in every container. */
+  readonly inside: string;
   readonly kit: GuestKit;
   readonly disks: AgentDisks;
   readonly taskDisks: TaskDisks;
@@ -78,22 +81,17 @@ export const openNerdctlHost = async (options: NerdctlDriverOptions): Promise<Ne
   const kitFolder = kits ?? join(dataDir, 'kit');
   for (const folder of [scope.dataRoot, scope.networks, pids, scratch, kitFolder])
     await mkdir(folder, { recursive: true, mode: 0o700 });
-  const program = (name: string): string => {
-    const found = findProgram(name, options.path);
-    if (found === undefined) throw new DriverError('host_unsuitable', `The program ${name} is missing.`);
-    return found;
-  };
-  const programs = { setpriv: program('setpriv'), bash: program('bash'), mkfifo: program('mkfifo') };
   const hierarchies = await openHierarchies(namespace);
   if (hierarchies.length === 0)
     throw new DriverError('host_unsuitable', 'No control groups can freeze processes on this host.');
+  const groups = new AgentGroups(hierarchies, namespace, ids);
   const prepared = {
     instance,
     program: nerdctl,
     address: address ?? DEFAULT_ADDRESS,
     environment: cniPath === undefined ? {} : { CNI_PATH: cniPath },
     scope,
-    kit: await makeGuestKit(kitFolder, guestMain, programs, await findNpm(options.path)),
+    kit: await makeGuestKit(kitFolder, guestMain, findKitPrograms(options.path), await findNpm(options.path)),
     disks: await AgentDisks.open(dataDir, ids),
     taskDisks: new TaskDisks(join(await realpath(dataDir), 'tasks'), {
       uid: ids.uid + AGENT_IDS.uid,
@@ -101,7 +99,8 @@ export const openNerdctlHost = async (options: NerdctlDriverOptions): Promise<Ne
     }),
     sharedFiles: new SharedFiles(join(dataDir, 'shared'), false),
     cgroups: new BoxCgroups(hierarchies),
-    groups: new AgentGroups(hierarchies, namespace, ids),
+    groups,
+    inside: await makeInsideFolder(join(own, 'inside'), groups.mountPoints),
     pids,
     scratch,
     openFiles: await openFilesLimit(),
@@ -117,6 +116,22 @@ export const openNerdctlHost = async (options: NerdctlDriverOptions): Promise<Ne
     log: options.log,
   });
   return { ...prepared, network };
+};
+
+/** Errors: `host_unsuitable`. */
+const findKitPrograms = (path: string): KitPrograms => {
+  const program = (name: string): string => {
+    const found = findProgram(name, path);
+    if (found === undefined) throw new DriverError('host_unsuitable', `The program ${name} is missing.`);
+    return found;
+  };
+  return {
+    setpriv: program('setpriv'),
+    bash: program('bash'),
+    mkfifo: program('mkfifo'),
+    nsenter: program('nsenter'),
+    unshare: program('unshare'),
+  };
 };
 
 /** The folder of the npm on the PATH, a link to `bin/npm-cli.js` in it; undefined: there is none, or another program. */

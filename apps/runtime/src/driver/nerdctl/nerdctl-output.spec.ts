@@ -26,6 +26,7 @@ const parts = {
   image: 'example.test/image:1',
   runtime: undefined,
   subidUser: 'berth',
+  inside: '/data/inside',
   kit: '/kit/1',
   code: '/templates/echo',
   disk: '/a/disk',

@@ -13,18 +13,25 @@ import { refuseSource, refuseUnsupported } from '../requirements.plan.js';
 import { ContainerBox, readContainerRecord } from './container-box.js';
 import { assertContainerdResponds } from './containerd-probe.js';
 import { ContainerRemoval } from './container-removal.js';
-import { programOf } from './container-program.js';
+import { programOf, userOf } from './container-program.js';
+import { becomeGuestOfRoot } from './guest-of-root.js';
 import { killAll, letEnd } from './container-processes.js';
 import { parseContainerId, parseContainerList, type ListedContainer } from './container-list.js';
 import { imageOfSource } from './images/image-of-source.js';
 import { isInsecure } from './images/insecure-registry.js';
 import { ImageStore, type ObtainedImage } from './images/image-store.js';
-import { listArguments, removeArguments, runArguments, startArguments } from './nerdctl-arguments.js';
+import {
+  isCreatedFirst,
+  listArguments,
+  removeArguments,
+  runArguments,
+  startArguments,
+} from './nerdctl-arguments.js';
 import { NERDCTL_CAPABILITIES } from './nerdctl-capabilities.js';
 import { NerdctlProgram } from './nerdctl-program.js';
 import { removeOldKits } from './old-kits.js';
 import { openNerdctlHost, type NerdctlDriverOptions, type NerdctlHost } from './nerdctl-host.js';
-import { guestVariables } from './paths-inside.js';
+import { guestUserOf, guestVariablesOf } from './paths-inside.js';
 import { assertBounded, layOver, rootKey } from './writable-root.js';
 import { runContainerTask, type ContainerTaskMeans } from './tasks/container-task.js';
 
@@ -73,39 +80,49 @@ export class NerdctlDriver extends Driver {
     return this.#images.pin(reference, this.options.operator.current.runtime.pull, insecure, signal);
   }
 
-  async start(spec: BoxSpec): Promise<Box> {
-    const { address, scope, disks, network, cgroups, groups } = this.#open;
-    const { agentId, guestFolders } = spec;
-    refuseUnsupported(spec, this.capabilities);
+  async start(wanted: BoxSpec): Promise<Box> {
+    const { address, disks, network, cgroups, groups } = this.#open;
+    refuseUnsupported(wanted, this.capabilities);
     await assertContainerdResponds(address);
-    const image = await this.#imageOf(spec.source);
+    const image = await this.#imageOf(wanted.source);
+    const spec = { ...wanted, user: userOf(wanted, image, this.options.operator.current.runtime.allowRoot) };
+    const { agentId, guestFolders } = spec;
+    const guestUser = guestUserOf(spec.user);
     await this.stop(agentId, 0);
-    const disk = await disks.mount(agentId, spec.limits.diskBytes);
-    await disks.handOver(guestFolders);
+    const disk = await disks.mount(agentId, spec.limits.diskBytes, guestUser);
+    await disks.handOver(guestFolders, guestUser);
     const container = await this.#create(spec, image, disk);
     this.#containers.set(agentId, container);
-    const isWritable = spec.rootFileSystem === 'writable';
-    const layer = await disks.rootLayer(agentId, isWritable ? rootKey(spec.source, image.digest) : null);
-    if (layer !== null) {
-      await layOver({ address, namespace: scope.namespace }, container, layer);
-      await this.#nerdctl.call(startArguments(container));
-    }
+    await this.#begin(spec, image, container);
     const [pid] = await cgroups.pids(groups.nameOf(agentId, container));
     const guest = pid === undefined ? undefined : await readProcess(pid);
     if (guest === undefined)
       throw new DriverError('guest_not_started', 'The guest exited immediately after its launch.');
-    if (layer !== null) await assertBounded(`/proc/${guest.pid}/root`, disk);
+    const root = `/proc/${guest.pid}/root`;
+    if (spec.rootFileSystem === 'writable') await assertBounded(root, disk);
     if (spec.network === 'public') await network.connect(agentId, guest);
-    const { ids, env, ...program } = await programOf(spec, image, `/proc/${guest.pid}/root`);
+    const { ids, env, ...program } = await programOf(spec, image, root);
     await disks.giveVolume(agentId, ids);
     const facts = { agentId, container, guest, socket: join(guestFolders.run, 'guest.sock'), imageEnv: env };
-    const joined = await groups.complete(agentId, container, spec.limits);
+    const joined = await groups.complete(agentId, container, spec.limits, guestUser);
     return this.#keep(new ContainerBox({ ...facts, ...program, groups: joined }));
   }
 
-  /** Creates the container, and starts its guest unless its root file system is writable. Returns its id. */
+  /** Prepares and starts a container that was only created. */
+  async #begin(spec: BoxSpec, image: ObtainedImage, container: string): Promise<void> {
+    const { address, scope, disks } = this.#open;
+    const { agentId, source, rootFileSystem, user } = spec;
+    const containerd = { address, namespace: scope.namespace };
+    const isWritable = rootFileSystem === 'writable';
+    const layer = await disks.rootLayer(agentId, isWritable ? rootKey(source, image.digest) : null);
+    if (layer !== null) await layOver(containerd, container, layer);
+    if (user === 'root') await becomeGuestOfRoot(containerd, container);
+    if (isCreatedFirst(spec)) await this.#nerdctl.call(startArguments(container));
+  }
+
+  /** Creates the container, and starts its guest unless `isCreatedFirst`. Returns its id. */
   async #create(spec: BoxSpec, image: ObtainedImage, disk: string): Promise<string> {
-    const { instance, kit, sharedFiles, pids, scope, openFiles, network, groups } = this.#open;
+    const { instance, inside, kit, sharedFiles, pids, scope, openFiles, network, groups } = this.#open;
     const { agentId, source, runtimeClass } = spec;
     const pidFile = join(pids, agentId);
     await rm(pidFile, { force: true });
@@ -114,16 +131,21 @@ export class NerdctlDriver extends Driver {
         image: image.bare,
         subidUser: this.options.subidUser,
         runtime: runtimeClassOf(runtimeClass ?? this.options.operator.current.runtime.class).runtime,
+        inside,
         kit: kit.folder,
         code: source.kind === 'image' ? null : await sharedFiles.share(source.folder),
         disk,
         resolvConf: network.resolvConf,
-        groups: await groups.create(agentId, spec.limits),
+        groups: await groups.create(agentId, spec.limits, guestUserOf(spec.user)),
         groupParent: groups.parentOf(agentId),
         pidFile,
         command: kit.command,
         openFiles,
-        env: { ...spec.env, ...guestVariables, [guestEnv.mark]: `${scope.namespace}/${agentId}` },
+        env: {
+          ...spec.env,
+          ...guestVariablesOf(spec.user),
+          [guestEnv.mark]: `${scope.namespace}/${agentId}`,
+        },
       }),
     );
     const container = parseContainerId(output);

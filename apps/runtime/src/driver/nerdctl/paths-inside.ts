@@ -1,9 +1,11 @@
 import { guestEnv } from '@berth/guest-protocol';
+import type { BoxSpec } from '../box-spec.js';
 import type { InsidePaths, RunAs } from '../driver.js';
 import type { UserIds } from './image-user.js';
 
 /** Where Berth's own files are in a container; only the guest can enter the folders that are not read-only. */
 export const INSIDE = {
+  all: '/.berth',
   kit: '/.berth/kit',
   code: '/.berth/code',
   run: '/.berth/run',
@@ -22,6 +24,9 @@ export const LOADER = 'ld.so';
 /** The kit's `joinProgram`. */
 export const JOIN = `${INSIDE.kit}/lib/join`;
 
+/** The kit's `sealProgram`. */
+export const SEAL = `${INSIDE.kit}/lib/seal`;
+
 /** The kit's own shell. */
 export const SHELL = `${INSIDE.kit}/bin/sh`;
 
@@ -32,7 +37,7 @@ export const SHELL = `${INSIDE.kit}/bin/sh`;
 export const DISK = { volume: 'volume', staging: 'staging', root: 'root' } as const;
 
 /** The guest's own files and programs: those of the image must not run with the rights of the guest. */
-export const guestVariables: Readonly<Record<string, string>> = {
+const guestVariables: Readonly<Record<string, string>> = {
   [guestEnv.socket]: `${INSIDE.run}/guest.sock`,
   [guestEnv.logs]: INSIDE.logs,
   [guestEnv.journal]: INSIDE.journal,
@@ -54,28 +59,81 @@ export const insidePathsOf = (path: string, workingDir: string | null): InsidePa
   storage: { volume: `${INSIDE.disk}/${DISK.volume}`, staging: `${INSIDE.disk}/${DISK.staging}` },
 });
 
-/** The user of agents whose image names none, or root. */
+/** The user of agents whose image names none, or one that they may not be. */
 export const AGENT_IDS: UserIds = { uid: 1000, gid: 1000, groups: [] };
 
+/** Root inside. */
+export const ROOT_IDS: UserIds = { uid: 0, gid: 0, groups: [] };
+
+/** The user of a guest whose agent's processes are no root: 0, which is an id without rights outside. */
+const GUEST_OF_USER = 0;
+
 /**
- * The user of an agent's processes; the guest is 0, which the user namespace maps to an id without rights outside.
- * `setpriv` empties also the bounding set of capabilities, which a change of the user leaves as it is.
+ * The user of a guest whose agent is root inside. The agent's user namespace does not map it, so that no right inside
+ * reaches the guest's processes and files.
+ */
+export const GUEST_OF_ROOT = 65_533;
+
+/** What root inside has, within a user namespace of the agent's processes alone. */
+const ROOT_CAPABILITIES = [
+  'chown',
+  'dac_override',
+  'fowner',
+  'fsetid',
+  'setgid',
+  'setuid',
+  'net_bind_service',
+] as const;
+
+/** The namespace of an agent that is root inside; only the guest can follow the link. */
+const NAMESPACE = `${INSIDE.run}/user-namespace`;
+
+/** Starts a program of the kit in every image. */
+const ofKit = (program: string): readonly [string, ...string[]] => [
+  `${INSIDE.kit}/lib/${LOADER}`,
+  '--library-path',
+  `${INSIDE.kit}/lib`,
+  `${INSIDE.kit}/${program}`,
+];
+
+/** The user of the guest of such an agent, inside. */
+export const guestUserOf = (user: BoxSpec['user']): number =>
+  user === 'root' ? GUEST_OF_ROOT : GUEST_OF_USER;
+
+/** The settings of the guest of such an agent. The guest of root creates its user namespace. */
+export const guestVariablesOf = (user: BoxSpec['user']): Readonly<Record<string, string>> =>
+  user === 'root'
+    ? {
+        ...guestVariables,
+        [guestEnv.namespace]: NAMESPACE,
+        [guestEnv.unshare]: [...ofKit('lib/unshare'), '--user', '--', SHELL].join(' '),
+      }
+    : guestVariables;
+
+/**
+ * The user of an agent's processes. `setpriv` limits also the bounding set of capabilities, which a change of the user
+ * leaves as it is.
  */
 export const runAsUser = ({ uid, gid, groups }: UserIds): RunAs => ({
   uid,
   gid,
   shell: SHELL,
   launcher: [
-    `${INSIDE.kit}/lib/${LOADER}`,
-    '--library-path',
-    `${INSIDE.kit}/lib`,
-    `${INSIDE.kit}/bin/setpriv`,
+    ...(uid === 0 ? enterNamespace : ofKit('bin/setpriv')),
     `--reuid=${uid}`,
     `--regid=${gid}`,
     groups.length === 0 ? '--clear-groups' : `--groups=${groups.join(',')}`,
-    '--bounding-set=-all',
+    `--bounding-set=${['-all', ...(uid === 0 ? ROOT_CAPABILITIES.map((name) => `+${name}`) : [])].join(',')}`,
     '--inh-caps=-all',
     '--no-new-privs',
     '--',
   ],
 });
+
+const enterNamespace: readonly [string, ...string[]] = [
+  ...ofKit('lib/nsenter'),
+  `--user=${NAMESPACE}`,
+  '--',
+  SEAL,
+  ...ofKit('bin/setpriv'),
+];

@@ -1,4 +1,3 @@
-import { chmodSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BoxSource } from '../box-spec.js';
 import { DriverFixture, type StartedBox } from '../driver-contract/driver.fixture.js';
@@ -17,15 +16,8 @@ describe('a writable root file system', () => {
 
   afterAll(() => host.destroy());
 
-  /** The image belongs to root; other images have folders that belong to the agent's user. */
-  const start = async (changes: Parameters<DriverFixture['start']>[0] = {}): Promise<StartedBox> => {
-    const started = await host.start({ rootFileSystem: 'writable', limits, ...changes });
-    const { guest } = started.box.record as { guest: { pid: number } };
-    if (changes.rootFileSystem !== 'read-only')
-      for (const path of ['', 'etc', 'etc/passwd', 'bin'])
-        chmodSync(`/proc/${guest.pid}/root/${path}`, 0o777);
-    return started;
-  };
+  const start = (changes: Parameters<DriverFixture['start']>[0] = {}): Promise<StartedBox> =>
+    host.start({ user: 'root', rootFileSystem: 'writable', limits, ...changes });
 
   const versionOf = (version: number): BoxSource => ({ ...nerdctlDriverUnderTest.source, version });
 

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { guestOfRoot } from './guest-of-root.js';
+
+const spec = {
+  ociVersion: '1.2.0',
+  process: {
+    user: { uid: 0, gid: 0 },
+    capabilities: { permitted: ['CAP_KILL'], ambient: [] },
+    args: ['node'],
+  },
+  linux: { seccomp: { defaultAction: 'SCMP_ACT_ERRNO', syscalls: [{ names: ['read'] }] }, cgroupsPath: '/a' },
+};
+
+describe('the configuration of a guest whose agent is root inside', () => {
+  it('is a user that is not root, with the capabilities that it is given, and otherwise as it was', () => {
+    const { process, linux, ...others } = guestOfRoot(spec);
+    expect(others).toEqual({ ociVersion: '1.2.0' });
+    expect(process).toEqual({
+      user: { uid: 65_533, gid: 65_533 },
+      capabilities: { permitted: ['CAP_KILL'], inheritable: ['CAP_KILL'], ambient: ['CAP_KILL'] },
+      args: ['node'],
+    });
+    expect(linux).toMatchObject({ cgroupsPath: '/a', seccomp: { defaultAction: 'SCMP_ACT_ERRNO' } });
+  });
+
+  it('allows no system calls more than those into a new user namespace', () => {
+    const added = guestOfRoot(spec).linux.seccomp?.syscalls?.slice(1);
+    const isUser = { value: 0x10000000, op: 'SCMP_CMP_EQ' };
+    expect(added).toEqual([
+      { names: ['unshare'], action: 'SCMP_ACT_ALLOW', args: [{ index: 0, ...isUser }] },
+      { names: ['setns'], action: 'SCMP_ACT_ALLOW', args: [{ index: 1, ...isUser }] },
+    ]);
+  });
+
+  it('is refused for a container without a filter of system calls', () => {
+    expect(() => guestOfRoot({ ...spec, linux: {} })).toThrow(/no filter/);
+  });
+});
