@@ -88,6 +88,8 @@ const sendBody = (request: IncomingMessage, upstream: ClientRequest): void => {
     );
     if (pairs.length > 0) upstream.addTrailers(pairs);
   });
+  // A program may respond before the first byte of the body.
+  upstream.flushHeaders();
   request.pipe(upstream);
 };
 
