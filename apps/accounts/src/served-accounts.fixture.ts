@@ -1,7 +1,12 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { accountsRequests, type MintKey, type MintedKey, type Principal } from '@berth/contracts/accounts';
+import {
+  accountsRequests,
+  type MintKey,
+  type AuthenticatedKey,
+  type MintedKey,
+} from '@berth/contracts/accounts';
 import { NatsLink, Requester } from '@berth/messaging';
 import { launchService, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
@@ -67,7 +72,7 @@ export class ServedAccounts {
     return (await readFile(this.config.bootstrapKeyFile, 'utf8')).trim();
   }
 
-  authenticate(key: string): Promise<Principal> {
+  authenticate(key: string): Promise<AuthenticatedKey> {
     return this.requester.request(accountsRequests.authenticate, hashOf(key));
   }
 

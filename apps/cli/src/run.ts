@@ -4,6 +4,7 @@ import { ApiClient } from './api-client.js';
 import { CliError, EXIT, type ExitCode } from './cli-error.js';
 import { accountsCommand } from './commands/accounts.command.js';
 import { agentsCommand } from './commands/agents.command.js';
+import { auditCommand } from './commands/audit.command.js';
 import { deployCommand } from './commands/deploy.command.js';
 import { deadLettersCommand } from './commands/dead-letters.command.js';
 import { doctorCommand } from './commands/doctor.command.js';
@@ -49,6 +50,7 @@ const programFor = (env: Env, terminal: Terminal): Command => {
   program.addCommand(deployCommand(api, terminal));
   program.addCommand(keysCommand(api, () => recoverKey(readCliConfig(env)), terminal));
   program.addCommand(accountsCommand(api, terminal));
+  program.addCommand(auditCommand(api, terminal));
   program.addCommand(projectionsCommand(api, terminal));
   program.addCommand(deadLettersCommand(api, terminal));
   const credentials = {

@@ -2,6 +2,7 @@ import { PlatformModule } from '@berth/service';
 import { Module } from '@nestjs/common';
 import { AccountsModule } from './accounts/accounts.module.js';
 import { AgentsModule } from './agents/agents.module.js';
+import { AuditModule } from './audit/audit.module.js';
 import { ChatModule } from './chat/chat.module.js';
 import { GatewayConfig, readGatewayConfig } from './config.js';
 import { ConsoleModule } from './console/console.module.js';
@@ -36,6 +37,7 @@ import { TemplatesModule } from './templates/templates.module.js';
     TemplatesModule,
     AccountsModule,
     KeysModule,
+    AuditModule,
     AgentsModule,
     DeploymentsModule,
     LogsModule,

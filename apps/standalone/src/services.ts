@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AccountsModule } from '@berth/accounts';
 import { AgentsModule } from '@berth/agents';
+import { AuditModule } from '@berth/audit';
 import type { Env } from '@berth/config';
 import { DeliveryModule } from '@berth/delivery';
 import type { ServiceName } from '@berth/embedded';
@@ -20,7 +21,13 @@ const AGENTS_END_WITHIN_MS = 4_500;
 const REST_ENDS_WITHIN_MS = 1_000;
 
 /** Services that start in any order. */
-const MODULES: readonly ServiceModule[] = [AccountsModule, DeliveryModule, ExecModule, FilesModule];
+const MODULES: readonly ServiceModule[] = [
+  AccountsModule,
+  AuditModule,
+  DeliveryModule,
+  ExecModule,
+  FilesModule,
+];
 
 /** Throws `ConfigError` with the problems of the first service whose configuration is invalid. */
 export const checkServiceConfigs = (env: Env): void => {
@@ -65,7 +72,10 @@ export const startServices = async (
       Promise.all([gatewayStopped, end('delivery'), end('files'), end('runtime')]),
     );
     // By now `agents` has received the runtime's last reports.
-    await within(REST_ENDS_WITHIN_MS, Promise.all([end('exec'), end('agents'), end('accounts')]));
+    await within(
+      REST_ENDS_WITHIN_MS,
+      Promise.all([end('exec'), end('agents'), end('accounts'), end('audit')]),
+    );
   };
   const launch = (module: ServiceModule): Promise<Stoppable> => {
     const { name, readConfig } = definitionOf(module);

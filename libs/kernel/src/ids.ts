@@ -4,6 +4,7 @@ import { DomainError } from './domain-error.js';
 export type IdPrefix =
   | 'acc' // account
   | 'agt' // agent
+  | 'aud' // audited act
   | 'cmd' // command
   | 'cnv' // conversation
   | 'dep' // deployment
@@ -56,8 +57,24 @@ const sixteenRandomBytes = (): Uint8Array => {
   return pool.slice(taken, (taken += 16));
 };
 
-const uuidV7 = (now: number): Uint8Array => {
-  const bytes = sixteenRandomBytes();
+/**
+ * Derives an id from a time and a random UUID, e.g. those of an event: it sorts by the time, and whoever knows the event
+ * derives the same id again.
+ */
+export const idOf = (prefix: IdPrefix, millis: number, uuid: string): string => {
+  const bytes = uuid.replaceAll('-', '').match(/../g) ?? [];
+  return `${prefix}_${encode(
+    withTime(
+      Uint8Array.from(bytes, (byte) => Number.parseInt(byte, 16)),
+      millis,
+    ),
+  )}`;
+};
+
+const uuidV7 = (now: number): Uint8Array => withTime(sixteenRandomBytes(), now);
+
+/** Makes random bytes a UUIDv7. */
+const withTime = (bytes: Uint8Array, now: number): Uint8Array => {
   let millis = BigInt(now);
   for (let index = 5; index >= 0; index--) {
     bytes[index] = Number(millis & 0xffn);

@@ -23,7 +23,7 @@ export {
 } from './event.js';
 export { defineErrors, type ErrorDefinition } from './error-registry.js';
 export { formatImageReference, parseImageReference, type ImageReference } from './image-reference.js';
-export { deriveId, newId, isId, type IdPrefix } from './ids.js';
+export { deriveId, idOf, newId, isId, type IdPrefix } from './ids.js';
 export {
   defineRequest,
   stepOf,

@@ -4,6 +4,7 @@ import {
   decideGiven,
   deriveId,
   effectOf,
+  idOf,
   isDomainError,
   isId,
   isoTime,
@@ -53,6 +54,15 @@ describe('ids', () => {
         expect.objectContaining({ kind: 'invalid', code: 'invalid_command_id' }),
       );
     }
+  });
+
+  it('derives an id from a time and a UUID: well-formed, always the same, sorted by the time', () => {
+    const uuid = '0f8fad5b-d9cb-469f-a165-70867728950e';
+    const id = idOf('aud', 1_000, uuid);
+    expect(isId('aud', id)).toBe(true);
+    expect(idOf('aud', 1_000, uuid)).toBe(id);
+    expect(idOf('aud', 1_000, '0f8fad5b-d9cb-469f-a165-70867728950f')).not.toBe(id);
+    expect(idOf('aud', 999, 'ffffffff-ffff-4fff-bfff-ffffffffffff') < id).toBe(true);
   });
 
   it('encodes ids as the TypeID specification requires', () => {

@@ -1,4 +1,4 @@
-import { accountsRequests, type Authenticate, type Principal } from '@berth/contracts/accounts';
+import { accountsRequests, type Authenticate, type AuthenticatedKey } from '@berth/contracts/accounts';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
@@ -9,7 +9,7 @@ export class AuthenticateNatsController {
   constructor(private readonly query: AuthenticateQuery) {}
 
   @HandleRequest(accountsRequests.authenticate)
-  authenticate(@Payload() request: Authenticate): Promise<Principal> {
+  authenticate(@Payload() request: Authenticate): Promise<AuthenticatedKey> {
     return this.query.run(request);
   }
 }

@@ -1,17 +1,9 @@
-import type { Authenticate, Principal, Scope } from '@berth/contracts/accounts';
+import type { Authenticate, AuthenticatedKey } from '@berth/contracts/accounts';
 import { DomainError } from '@berth/kernel';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import { EventLogIdentity } from '../key/event-log-identity.js';
 import { KeyUsage } from './key-usage.js';
-
-interface ValidKey {
-  readonly accountId: string;
-  readonly keyId: string;
-  readonly scopes: readonly Scope[];
-  /** Whether its account is suspended. */
-  readonly suspended: boolean;
-}
 
 /**
  * Reads the vault on every request, without a cache. Reads the key list as well, because it has revocations that the vault
@@ -42,18 +34,13 @@ export class AuthenticateQuery {
     private readonly eventLog: EventLogIdentity,
   ) {}
 
-  /**
-   * Throws the same unauthenticated error for unknown, revoked and expired keys, so that a caller cannot tell them apart;
-   * forbidden `account_suspended` for a valid key of a suspended account.
-   */
-  async run({ keyHash }: Authenticate): Promise<Principal> {
+  /** Throws the same unauthenticated error for unknown, revoked and expired keys, so that a caller cannot tell them apart. */
+  async run({ keyHash }: Authenticate): Promise<AuthenticatedKey> {
     if (!/^[0-9a-f]{64}$/.test(keyHash)) throw unauthenticated();
-    const [found] = await this.database.query<ValidKey>(FIND_VALID_KEY, [keyHash, this.eventLog.id]);
+    const [found] = await this.database.query<AuthenticatedKey>(FIND_VALID_KEY, [keyHash, this.eventLog.id]);
     if (found === undefined) throw unauthenticated();
-    const { suspended, ...principal } = found;
-    if (suspended) throw accountSuspended();
-    this.usage.seen(principal.keyId);
-    return principal;
+    if (!found.suspended) this.usage.seen(found.keyId);
+    return found;
   }
 }
 
@@ -62,11 +49,4 @@ const unauthenticated = (): DomainError =>
     'unauthenticated',
     'unauthenticated',
     'Send a valid API key as Authorization: Bearer mk_….',
-  );
-
-const accountSuspended = (): DomainError =>
-  new DomainError(
-    'forbidden',
-    'account_suspended',
-    'The account is suspended. Ask whoever runs this installation to resume it.',
   );

@@ -3,7 +3,7 @@ import { unknownRoute } from '../http/error-response.js';
 import type { ApiRequest, HttpServer } from '../http/fastify-types.js';
 import { unauthenticated } from '../http/http-refusal.js';
 import { accessRefusal } from './access.js';
-import { Authenticators } from './authenticators.js';
+import { AccountSuspended, Authenticators } from './authenticators.js';
 import { credentialOf, hasForbiddenCredential } from './credentials.js';
 
 /** Rejects a request with 401 or 403, as its route declares, before any of the body is read. */
@@ -24,7 +24,11 @@ export class AuthenticationHook {
     if (rules.accepts === 'anyone') return;
     const credential = credentialOf(request, rules);
     if (credential === undefined && rules.accepts.anonymous === true) return;
-    request.principal = await this.authenticators.authenticate(credential);
+    request.principal = await this.authenticators.authenticate(credential).catch((error: unknown) => {
+      // Only for the audit: the request is refused.
+      if (error instanceof AccountSuspended) request.principal = error.principal;
+      throw error;
+    });
     request.credential = credential;
     const refusal = accessRefusal(request.principal, rules.accepts);
     if (refusal !== undefined) throw refusal;

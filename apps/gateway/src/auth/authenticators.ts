@@ -2,17 +2,25 @@ import { accountsRequests } from '@berth/contracts/accounts';
 import { DomainError, isDomainError } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Injectable } from '@nestjs/common';
-import { unauthenticated } from '../http/http-refusal.js';
+import { HttpRefusal, unauthenticated } from '../http/http-refusal.js';
 import type { Credential } from './credentials.js';
 import type { Principal, PrincipalKind } from './principal.js';
 
 /** Longer than a lookup takes to fail while Postgres does not respond, and short enough for a 503 within 5 s. */
 const LOOKUP_WITHIN_MS = 4_600;
 
+/** 403: the credential is valid, but its account is suspended. */
+export class AccountSuspended extends HttpRefusal {
+  constructor(readonly principal: Principal) {
+    const message = 'The account is suspended. Ask whoever runs this installation to resume it.';
+    super(403, 'account_suspended', message);
+  }
+}
+
 /** Looks up credentials of one kind. */
 export interface Authenticator {
   readonly kind: PrincipalKind;
-  /** `hash`: see `Credential`. Errors: `unauthenticated`, or those of the service that looks it up. */
+  /** `hash`: see `Credential`. Errors: `unauthenticated`, `AccountSuspended`, or those of the service that looks it up. */
   authenticate(hash: string, deadlineMs: number): Promise<Principal>;
 }
 
@@ -24,8 +32,14 @@ export class KeyAuthenticator implements Authenticator {
   constructor(private readonly requester: Requester) {}
 
   async authenticate(keyHash: string, deadlineMs: number): Promise<Principal> {
-    const holder = await this.requester.request(accountsRequests.authenticate, { keyHash }, { deadlineMs });
-    return { kind: 'key', ...holder };
+    const { suspended, ...holder } = await this.requester.request(
+      accountsRequests.authenticate,
+      { keyHash },
+      { deadlineMs },
+    );
+    const principal: Principal = { kind: 'key', ...holder };
+    if (suspended) throw new AccountSuspended(principal);
+    return principal;
   }
 }
 

@@ -15,6 +15,7 @@ const ROUTES: Readonly<Record<string, Scope | 'anyone'>> = {
   'GET /api/v1/keys': 'manage',
   'DELETE /api/v1/keys/:key_id': 'manage',
   'GET /api/v1/account': 'read',
+  'GET /api/v1/audit': 'manage',
   'POST /api/agents': 'deploy',
   'GET /api/agents': 'read',
   'GET /api/agents/:agent_id': 'read',

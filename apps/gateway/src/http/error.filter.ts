@@ -3,7 +3,7 @@ import { Requester } from '@berth/messaging';
 import { Logger } from '@berth/telemetry';
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Principal } from '../auth/principal.js';
-import { errorResponse } from './error-response.js';
+import { errorResponse, type ErrorResponse } from './error-response.js';
 import type { ApiReply, ApiRequest } from './fastify-types.js';
 import { HttpRefusal } from './http-refusal.js';
 import { wasLate } from './late-bodies.js';
@@ -48,6 +48,7 @@ export class ErrorFilter implements ExceptionFilter {
     if (response.status === 500)
       this.log.error({ err: error, route: request.routeOptions?.url }, 'a request failed');
     request.outcomeUnknown = isDomainError(error) ? effectOf(error) === 'unknown' : response.status === 500;
+    if (response.status === 403) request.refusalCode = codeIn(response);
     await reply.code(response.status).headers(response.headers).send(response.body);
   }
 
@@ -81,3 +82,8 @@ const brokeOffInBody = (error: unknown, { raw }: ApiRequest): boolean => {
     error instanceof HttpRefusal || (error instanceof Error && 'code' in error && error.code === 'ECONNRESET')
   );
 };
+
+const codeIn = ({ body: { detail } }: ErrorResponse): string | undefined =>
+  typeof detail === 'object' && detail !== null && 'code' in detail && typeof detail['code'] === 'string'
+    ? detail['code']
+    : undefined;

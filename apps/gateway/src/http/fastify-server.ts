@@ -69,6 +69,7 @@ export const prepareRequests = (server: HttpServer): void => {
   server.decorateRequest('declaredType', undefined);
   server.decorateRequest('bodyDigest', undefined);
   server.decorateRequest('outcomeUnknown', false);
+  server.decorateRequest('refusalCode', undefined);
   server.decorateRequest('claim', undefined);
   server.addHook('onRoute', (route) => {
     const body = route.config?.rules?.body;

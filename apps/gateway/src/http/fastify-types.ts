@@ -61,6 +61,8 @@ declare module 'fastify' {
     appLabel: string | undefined;
     /** Set by the authentication hook on every route that does not accept anyone. */
     principal: Principal | null;
+    /** The code of the 403 with which the request was refused. */
+    refusalCode: string | undefined;
     /** The credential behind `principal`; open streams look it up again. */
     credential: Credential | undefined;
     /** The Content-Type that the client sent. A hook removes the header, so that Fastify does not evaluate it. */

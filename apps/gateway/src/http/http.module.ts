@@ -1,6 +1,7 @@
 import { Module, type NestModule } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { AppProxyModule } from '../app-proxy/app-proxy.module.js';
+import { RefusalReports } from '../audit/refusal-reports.js';
 import { AuthenticationHook } from '../auth/authenticate.hook.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { IdempotencyModule } from '../idempotency/idempotency.module.js';
@@ -19,6 +20,7 @@ import { RoutingHooks } from './routing.hooks.js';
     RoutingHooks,
     AuthenticationHook,
     ResponseHooks,
+    RefusalReports,
     RequestPipeline,
     ConnectionDrain,
     { provide: APP_FILTER, useClass: ErrorFilter },

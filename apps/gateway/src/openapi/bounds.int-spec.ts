@@ -1,5 +1,6 @@
 import { accountsRequests } from '@berth/contracts/accounts';
 import { agentsRequests } from '@berth/contracts/agents';
+import { auditRequests } from '@berth/contracts/audit';
 import { deliveryRequests } from '@berth/contracts/delivery';
 import { execRequests } from '@berth/contracts/exec';
 import { filesRequests } from '@berth/contracts/files';
@@ -47,6 +48,7 @@ const { get: _get, ...agentRequests } = agentsRequests;
 const REQUESTS: readonly RequestDefinition<never, never>[] = [
   keyRequests,
   agentRequests,
+  auditRequests,
   deliveryRequests,
   execRequests,
   filesRequests,

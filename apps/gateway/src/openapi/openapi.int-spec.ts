@@ -111,6 +111,7 @@ describe('/openapi.json', () => {
       'GET /api/agents/{agent_id}/stats',
       'GET /api/templates',
       'GET /api/v1/account',
+      'GET /api/v1/audit',
       'GET /api/v1/keys',
       'GET /api/v1/operations/accounts',
       'GET /api/v1/operations/accounts/{account_id}',

@@ -14,6 +14,7 @@ import { EXECUTION_STATUSES, type ExecutionSummary } from '@berth/contracts/exec
 import type { DeadLetterView, ProjectionView } from '@berth/contracts/operations';
 import type { AgentStats } from '../agents/agent-stats.js';
 import type { HealthView } from '../health/health.view.js';
+import { AUDIT_SCHEMAS } from './audit-schemas.js';
 import { ACCOUNT_SCHEMAS } from './account-schemas.js';
 import {
   bool,
@@ -100,6 +101,7 @@ const error = (context: { readonly [member: string]: JsonSchema }): JsonSchema =
 /** The schemas of responses. The schemas of bodies and queries are generated from their TypeBox declarations. */
 export const RESPONSE_SCHEMAS: { readonly [name: string]: JsonSchema } = {
   ...ACCOUNT_SCHEMAS,
+  ...AUDIT_SCHEMAS,
   Agent: agent,
   AgentPage: page('Agent'),
   AgentStats: view<AgentStats>({

@@ -1,6 +1,7 @@
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeAccountApi } from './account-api.suite.js';
+import { describeAccountsApi } from './accounts-api.suite.js';
 import { describeAgentsApi } from './agents-api.suite.js';
 import { Api } from './api.fixture.js';
 import { describeConsoleApi } from './console.suite.js';
@@ -11,6 +12,7 @@ import { describeFileChanges } from './file-changes.suite.js';
 import { describeFileTransfers } from './file-transfers.suite.js';
 import { describeFilesApi } from './files-api.suite.js';
 import { describeIdleTime } from './idle-time.suite.js';
+import { describeIsolation } from './isolation.suite.js';
 import { startSeparateStack, type SeparateStack } from './separate-processes.fixture.js';
 import { temporaryFolder } from './stack.fixture.js';
 
@@ -33,6 +35,8 @@ afterAll(async () => {
 describe('every service as a separate process, with two each of gateway, agents and exec', () => {
   describeAgentsApi(running);
   describeAccountApi(running);
+  describeAccountsApi(running);
+  describeIsolation(running);
   describeEnvironmentApi(running);
   describeExecApi(running);
   describeExecAndAgents(running);

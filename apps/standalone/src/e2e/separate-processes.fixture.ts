@@ -40,6 +40,7 @@ export const startSeparateStack = async (
     accounts: {},
     agents: {},
     'agents-2': {},
+    audit: {},
     delivery: {},
     exec: {},
     'exec-2': {},

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
 import { describeAccountApi } from './account-api.suite.js';
+import { describeAccountsApi } from './accounts-api.suite.js';
 import { describeAgentsApi } from './agents-api.suite.js';
 import { describeAppProxy } from './app.suite.js';
 import { describeConsoleCommand } from './console-command.suite.js';
@@ -13,6 +14,7 @@ import { describeFileTransfers } from './file-transfers.suite.js';
 import { describeFilesApi } from './files-api.suite.js';
 import { describeIdleTime } from './idle-time.suite.js';
 import { describeLargestAgents } from './largest-agents.suite.js';
+import { describeIsolation } from './isolation.suite.js';
 import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
 
 const folder = temporaryFolder();
@@ -29,6 +31,8 @@ afterAll(async () => {
 
 describeAgentsApi(() => stack);
 describeAccountApi(() => stack);
+describeAccountsApi(() => stack);
+describeIsolation(() => stack);
 describeEnvironmentApi(() => stack);
 describeExecApi(() => stack);
 describeExecAndAgents(() => stack);

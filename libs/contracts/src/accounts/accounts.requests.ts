@@ -95,14 +95,19 @@ export interface OwnAccountView {
   readonly key: { readonly id: string; readonly name: string; readonly scopes: readonly Scope[] };
 }
 
+/** Whether the account of a valid key is suspended; then every request with it is refused. */
+export interface AuthenticatedKey extends Principal {
+  readonly suspended: boolean;
+}
+
 /** The requests that `accounts` handles. */
 export const accountsRequests = {
   /**
-   * Errors: `unauthenticated`; forbidden `account_suspended`. Reads the row of the key every time, so a revocation takes effect everywhere as soon as
+   * Errors: `unauthenticated`. Reads the row of the key every time, so a revocation takes effect everywhere as soon as
    * it returns. The deadline lies between the 4 s after which the service gives up on unavailable tables and the 5 s
    * within which the gateway must respond.
    */
-  authenticate: defineRequest<Authenticate, Principal>('qry.accounts.authenticate.v1', 4_700),
+  authenticate: defineRequest<Authenticate, AuthenticatedKey>('qry.accounts.authenticate.v1', 4_700),
   /**
    * Errors: forbidden `missing_scope` with `requiredScope`; invalid `invalid_request` with `fields`; conflict
    * `key_already_minted` with `keyId` when this command has already been handled: the secret is shown once.

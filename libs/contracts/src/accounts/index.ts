@@ -10,6 +10,7 @@ export {
   accountsRequests,
   type AccountView,
   type Authenticate,
+  type AuthenticatedKey,
   type GetAccount,
   type GetOwnAccount,
   type KeyView,

@@ -2,7 +2,8 @@
 import type { ServiceAccess } from './broker-permissions.js';
 
 /** Every service has its own NATS user. */
-export type ServiceName = 'accounts' | 'agents' | 'delivery' | 'exec' | 'files' | 'gateway' | 'runtime';
+export type ServiceName =
+  'accounts' | 'agents' | 'audit' | 'delivery' | 'exec' | 'files' | 'gateway' | 'runtime';
 
 /** What each service does on the broker. */
 export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
@@ -83,6 +84,23 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
     ],
     publishes: ['agents'],
     consumes: [{ context: 'accounts', durable: 'agents__account-standing' }],
+    claim: 'takes',
+    tables: true,
+  },
+  audit: {
+    handles: [
+      'cmd.audit.delete-dead-letter.v1',
+      'cmd.audit.rebuild-projection.v1',
+      'cmd.audit.record-refusal.v1',
+      'cmd.audit.replay-dead-letter.v1',
+      'qry.audit.dead-letters.v1',
+      'qry.audit.health.v1',
+      'qry.audit.list.v1',
+      'qry.audit.projections.v1',
+    ],
+    calls: [],
+    publishes: [],
+    consumes: [],
     claim: 'takes',
     tables: true,
   },
@@ -192,6 +210,10 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'cmd.agents.sleep.v1',
       'cmd.agents.start.v1',
       'cmd.agents.stop.v1',
+      'cmd.audit.delete-dead-letter.v1',
+      'cmd.audit.rebuild-projection.v1',
+      'cmd.audit.record-refusal.v1',
+      'cmd.audit.replay-dead-letter.v1',
       'cmd.delivery.chat.v1',
       'cmd.delivery.delete-dead-letter.v1',
       'cmd.delivery.rebuild-projection.v1',
@@ -231,6 +253,10 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'qry.agents.locate.v1',
       'qry.agents.projections.v1',
       'qry.agents.templates.v1',
+      'qry.audit.dead-letters.v1',
+      'qry.audit.health.v1',
+      'qry.audit.list.v1',
+      'qry.audit.projections.v1',
       'qry.delivery.dead-letters.v1',
       'qry.delivery.health.v1',
       'qry.delivery.projections.v1',

@@ -17,6 +17,7 @@ export const SERVICES = [
   'files',
   'accounts',
   'agents',
+  'audit',
   'exec',
   'exec-2',
   'runtime',

@@ -1,0 +1,161 @@
+import type { AuditAction, AuditOutcome } from '@berth/contracts/audit';
+import type { EventData, RecordedEvent } from '@berth/event-store';
+
+type Details = Readonly<Record<string, unknown>>;
+
+/** What an event says about an act. Ids and figures only; contents and secrets never. */
+export interface AuditedAct {
+  readonly action: AuditAction;
+  readonly resource: { readonly type: string; readonly id: string };
+  readonly details: Details;
+  readonly outcome?: AuditOutcome;
+  /** Names and paths, and the agent to which they belong; shown only for agents without an end user. */
+  readonly personal?: { readonly agentId: string; readonly details: Details };
+}
+
+/** A later event of the same stream: the outcome of the act that its first event recorded. */
+export interface ActOutcome {
+  readonly outcome: AuditOutcome;
+  readonly code: string;
+}
+
+/** What the audit reads of an event type: the act, if it records one. */
+type Reading = (data: EventData, event: RecordedEvent) => AuditedAct | null;
+
+const text = (data: EventData, member: string): string => {
+  const value = data[member];
+  return typeof value === 'string' ? value : '';
+};
+
+/** The members that the data has, in that order. */
+const pick = (data: EventData, ...members: readonly string[]): Details =>
+  Object.fromEntries(members.flatMap((name) => (data[name] === undefined ? [] : [[name, data[name]]])));
+
+const ofAgent = (
+  action: AuditAction,
+  data: EventData,
+  details: Details = {},
+  personal: Details = {},
+): AuditedAct => {
+  const agentId = text(data, 'agentId');
+  const resource = { type: 'agent', id: agentId };
+  return { action, resource, details, personal: { agentId, details: personal } };
+};
+
+const ofAccount = (action: AuditAction, data: EventData, details: Details): AuditedAct => ({
+  action,
+  resource: { type: 'account', id: text(data, 'accountId') },
+  details,
+});
+
+const ofKey = (action: AuditAction, data: EventData, details: Details): AuditedAct => ({
+  action,
+  resource: { type: 'key', id: text(data, 'keyId') },
+  details,
+});
+
+const ofExecution = (action: AuditAction, data: EventData, details: Details): AuditedAct => ({
+  action,
+  resource: { type: 'execution', id: text(data, 'executionId') },
+  details: { agentId: text(data, 'agentId'), ...details },
+});
+
+/** Services carry out a command in steps, whose ids are the command's id and a suffix. The command is the act. */
+const isStep = ({ metadata: { causationId } }: RecordedEvent): boolean => causationId.includes('/');
+
+const starting: Reading = (data, event) => {
+  const cause = text(data, 'cause');
+  if (cause === 'restart') return ofAgent('agent.restart', data);
+  // A caller that needs the agent awake causes a wake in a step of its own command.
+  return cause === 'start' || (cause === 'wake' && !isStep(event)) ? ofAgent('agent.start', data) : null;
+};
+
+const stopping: Reading = (data, event) => {
+  if (text(data, 'target') === 'stopped') return ofAgent('agent.stop', data);
+  const isAct = !isStep(event) || event.metadata.causationId.endsWith('/suspended');
+  return isAct ? ofAgent('agent.sleep', data) : null;
+};
+
+const fellAsleep: Reading = (data, event) =>
+  text(data, 'reason') === 'requested' && !isStep(event) ? ofAgent('agent.sleep', data) : null;
+
+const FILE_ACTIONS: Readonly<Record<string, AuditAction>> = {
+  write: 'file.write',
+  upload: 'file.upload',
+  attach: 'file.upload',
+  mkdir: 'file.mkdir',
+  move: 'file.move',
+  delete: 'file.delete',
+};
+
+const fileChange: Reading = (data) => {
+  const action = FILE_ACTIONS[text(data, 'op')];
+  return action === undefined ? null : ofAgent(action, data, {}, pick(data, 'path', 'to'));
+};
+
+const refused: Reading = (data) => ({
+  action: 'access.refused',
+  resource: { type: 'route', id: text(data, 'route') },
+  details: pick(data, 'code'),
+  outcome: 'refused',
+});
+
+const deployed: Reading = (data) => {
+  const { origin } = data;
+  const kind = typeof origin === 'object' && origin !== null && 'kind' in origin ? origin['kind'] : null;
+  return ofAgent('agent.deploy', data, { ...pick(data, 'deploymentId'), source: kind });
+};
+
+/** The audited event types, without their versions. */
+const READINGS: Readonly<Record<string, Reading>> = {
+  AccessRefused: refused,
+  AccountOpened: (data) => ofAccount('account.create', data, pick(data, 'name', 'plan')),
+  AccountChanged: (data) => ofAccount('account.update', data, pick(data, 'name', 'plan')),
+  AccountSuspended: (data) => ofAccount('account.update', data, { suspended: true }),
+  AccountResumed: (data) => ofAccount('account.update', data, { suspended: false }),
+  AgentCreated: (data) => ofAgent('agent.create', data, pick(data, 'templateId'), pick(data, 'name')),
+  AgentDeletionRequested: (data) => ofAgent('agent.delete', data),
+  AgentFellAsleep: fellAsleep,
+  AgentSleepRequested: (data) => ofAgent('agent.sleep', data),
+  AgentStarting: starting,
+  AgentStopping: stopping,
+  DeploymentRequested: deployed,
+  EnvVarRemoved: (data) => ofAgent('env.delete', data, {}, pick(data, 'key')),
+  EnvVarSet: (data) => ofAgent('env.set', data, pick(data, 'isSecret'), pick(data, 'key')),
+  ExecutionCancelRequested: (data) => ofExecution('execution.cancel', data, {}),
+  ExecutionSubmitted: (data) =>
+    ofExecution('execution.submit', data, pick(data, 'detached', 'commandBytes', 'commandSha256')),
+  FileChangeRequested: fileChange,
+  KeyMinted: (data) => ofKey('key.mint', data, pick(data, 'name', 'scopes', 'expiresAt')),
+  KeyRevoked: (data) => ofKey('key.revoke', data, {}),
+};
+
+/** Event types that end an act: their streams begin with it. */
+const OUTCOMES: Readonly<Record<string, (data: EventData) => ActOutcome>> = {
+  ExecutionRefused: (data) => ({ outcome: 'failed', code: text(data, 'code') }),
+  FileChangeRefused: (data) => ({ outcome: 'refused', code: text(data, 'code') }),
+};
+
+/** The categories of the streams that the audit reads. */
+export const AUDITED_CATEGORIES: readonly string[] = [
+  'account',
+  'agent',
+  'agentEnv',
+  'deployment',
+  'execution',
+  'fileChange',
+  'key',
+  'refusal',
+];
+
+/** `AgentCreated.v2` → `AgentCreated`: a new version keeps the members that the audit reads, or loses its names. */
+export const baseTypeOf = (type: string): string => type.replace(/\.v\d+$/, '');
+
+export const isAudited = (type: string): boolean =>
+  baseTypeOf(type) in READINGS || baseTypeOf(type) in OUTCOMES;
+
+export const actOf = (event: RecordedEvent): AuditedAct | null =>
+  READINGS[baseTypeOf(event.type)]?.(event.data, event) ?? null;
+
+export const outcomeOf = (event: RecordedEvent): ActOutcome | null =>
+  OUTCOMES[baseTypeOf(event.type)]?.(event.data) ?? null;

@@ -1,0 +1,186 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { RecordedEvent, StoredEvent } from '@berth/event-store';
+import { describe, expect, it } from 'vitest';
+import { changesOf } from './audit-rows.js';
+import { isAudited } from './audited-act.js';
+
+const APPS = join(import.meta.dirname, '../../..');
+
+/** Every shape of every event that any service ever stored. */
+const golden = globSync('*/src/**/__events__/*.json', { cwd: APPS }).map(
+  (path): StoredEvent => JSON.parse(readFileSync(join(APPS, path), 'utf8')) as StoredEvent,
+);
+
+/** What the audit leaves out on purpose: consequences of an act that another event records, and the system's own work. */
+const NOT_AUDITED = [
+  'AgentCreationAbandoned',
+  'AgentDeleted',
+  'AgentFailed',
+  'AgentRanOutOfMemory',
+  'AgentStarted',
+  'AgentStopped',
+  'AgentVersionAbandoned',
+  'AgentVersionAdopted',
+  'AgentVersionPrepared',
+  'DeploymentBuildStarted',
+  'DeploymentBuilt',
+  'DeploymentFailed',
+  'DeploymentSucceeded',
+  'ExecutionEnded',
+  'ExecutionRerouted',
+  'FileChanged',
+  'HostDrained',
+  'HostJoined',
+  'HostRemoved',
+  'HostResumed',
+  'InstallationBegun',
+  'InstallationFinished',
+  'KeyScopesExtended',
+  'MessageAccepted',
+  'MessageAnswered',
+  'MessageFailed',
+  'MessageRefused',
+  'NameReleased',
+  'NameReserved',
+  'NameReserved.v2',
+  'RecipientGone',
+];
+
+let position = 0n;
+const recorded = (
+  { type, data }: StoredEvent,
+  metadata: Partial<RecordedEvent['metadata']> = {},
+  stream = 'agent-agt_1',
+): RecordedEvent => ({
+  id: crypto.randomUUID(),
+  type,
+  data,
+  stream,
+  revision: 0n,
+  position: (position += 1n),
+  createdAt: new Date('2026-11-23T08:00:00.000Z'),
+  metadata: {
+    correlationId: 'req_1',
+    causationId: 'cmd_1',
+    accountId: 'acc_1',
+    actor: { kind: 'key', id: 'key_1' },
+    ...metadata,
+  },
+});
+
+const NOBODY: ReadonlySet<string> = new Set();
+const rowsOf = (...events: readonly RecordedEvent[]) => changesOf(events, NOBODY).rows;
+const actionOf = (event: RecordedEvent) => rowsOf(event)[0]?.action ?? null;
+const agent = (type: string, data: object = {}, metadata: Partial<RecordedEvent['metadata']> = {}) =>
+  recorded({ type, data: { agentId: 'agt_1', ...data } }, metadata);
+const created = (owner: object) =>
+  agent('AgentCreated.v2', { templateId: 'echo', name: 'ada', instructions: 'SECRET', ...owner });
+
+describe('the events of all services', () => {
+  it('are each either audited or left out on purpose', () => {
+    expect(golden.length).toBeGreaterThan(30);
+    const types = golden.map(({ type }) => type);
+    expect(types.filter((type) => !isAudited(type)).sort()).toEqual([...NOT_AUDITED].sort());
+  });
+
+  it('give no row without a resource', () => {
+    for (const row of golden.flatMap((stored) => rowsOf(recorded(stored))))
+      expect(row.resource_id, row.action).not.toBe('');
+  });
+});
+
+describe('an act', () => {
+  it('names its actor, its request and its account', () => {
+    expect(rowsOf(created({ externalUserId: null }))).toMatchObject([
+      { account_id: 'acc_1', actor_kind: 'key', actor_id: 'key_1', request_id: 'req_1', outcome: 'ok' },
+    ]);
+    const own = { correlationId: 'cmd_1', actor: { kind: 'webhook', id: 'wht_1' } } as const;
+    expect(rowsOf(agent('AgentDeletionRequested', {}, own))).toMatchObject([
+      { actor_kind: 'system', actor_id: 'wht_1', request_id: null },
+    ]);
+  });
+
+  it.each([
+    ['AgentStarting.v2', { cause: 'start' }, 'cmd_1', 'agent.start'],
+    ['AgentStarting.v2', { cause: 'restart' }, 'cmd_1', 'agent.restart'],
+    ['AgentStarting.v2', { cause: 'wake' }, 'cmd_1', 'agent.start'],
+    ['AgentStarting.v2', { cause: 'wake' }, 'cmd_1/wake:0', null],
+    ['AgentStarting.v2', { cause: 'deploy' }, 'cmd_1', null],
+    ['AgentStarting.v2', { cause: 'recover' }, 'agt_1/3/x', null],
+    ['AgentStopping', { target: 'stopped' }, 'cmd_1', 'agent.stop'],
+    ['AgentStopping', { target: 'sleeping' }, 'cmd_1', 'agent.sleep'],
+    ['AgentStopping', { target: 'sleeping' }, 'cmd_1/stop', null],
+    ['AgentStopping', { target: 'sleeping' }, 'agt_1/3/suspended', 'agent.sleep'],
+    ['AgentFellAsleep', { reason: 'requested' }, 'cmd_1', 'agent.sleep'],
+    ['AgentFellAsleep', { reason: 'requested' }, 'agt_1/3/stopped', null],
+    ['AgentFellAsleep', { reason: 'idle' }, 'cmd_1', null],
+  ])('of %s %j by %s is %s', (type, data, causationId, action) => {
+    expect(actionOf(agent(type, data, { causationId }))).toBe(action);
+  });
+
+  it('shows a command as its size and hash only', () => {
+    const data = {
+      executionId: 'exe_1',
+      agentId: 'agt_1',
+      commandBytes: 4,
+      commandSha256: 'ab',
+      command: 'SECRET',
+      detached: false,
+    };
+    const [row] = rowsOf(recorded({ type: 'ExecutionSubmitted', data }, {}, 'execution-exe_1'));
+    expect(row).toMatchObject({
+      action: 'execution.submit',
+      resource_type: 'execution',
+      resource_id: 'exe_1',
+      details: { agentId: 'agt_1', detached: false, commandBytes: 4, commandSha256: 'ab' },
+    });
+    expect(JSON.stringify(row)).not.toContain('SECRET');
+  });
+
+  it('of a file shows its outcome', () => {
+    const stream = 'fileChange-fch_1';
+    const data = { changeId: 'fch_1', agentId: 'agt_1', op: 'delete', path: '/data/x' };
+    const changes = changesOf(
+      [
+        recorded({ type: 'FileChangeRequested', data }, {}, stream),
+        recorded({ type: 'FileChangeRefused', data: { code: 'path_not_found' } }, {}, stream),
+      ],
+      NOBODY,
+    );
+    expect(changes.rows).toMatchObject([{ action: 'file.delete', stream, outcome: 'ok' }]);
+    expect(changes.outcomes).toEqual([{ stream, outcome: 'refused', code: 'path_not_found' }]);
+  });
+});
+
+describe('names and paths', () => {
+  const path = agent('FileChangeRequested', { op: 'write', path: '/data/PRIVATE' });
+  const key = agent('EnvVarSet', { key: 'PRIVATE', isSecret: false });
+
+  it('are shown for an agent without an end user, however its events are batched', () => {
+    const creation = created({ externalUserId: null });
+    const together = changesOf([creation, path, key], NOBODY);
+    expect(together.rows.map(({ details }) => details)).toEqual([
+      { templateId: 'echo', name: 'ada' },
+      { path: '/data/PRIVATE' },
+      { isSecret: false, key: 'PRIVATE' },
+    ]);
+    const first = changesOf([creation], NOBODY);
+    const second = changesOf([path, key], new Set(first.ownAgents));
+    expect([...first.rows, ...second.rows]).toEqual(together.rows);
+  });
+
+  it.each([
+    ['an end user', { externalUserId: 'user-7', name: 'PRIVATE' }],
+    ['an end user of a later version', { externalUserId: null, endUserId: 'eus_1', name: 'PRIVATE' }],
+    ['an owner in an unknown shape', { name: 'PRIVATE' }],
+  ])('are not kept for the agent of %s', (_, owner) => {
+    const { rows } = changesOf([created(owner), path, key], NOBODY);
+    expect(rows).toHaveLength(3);
+    expect(JSON.stringify(rows)).not.toContain('PRIVATE');
+  });
+
+  it('never include instructions, values or messages', () => {
+    expect(JSON.stringify(rowsOf(created({ externalUserId: null })))).not.toContain('SECRET');
+  });
+});
