@@ -33,10 +33,11 @@ export class RefusalReports implements OnModuleDestroy {
   addTo(server: HttpServer): void {
     server.addHook('onResponse', (request, reply, done) => {
       const { principal, refusalCode } = request;
-      if (reply.statusCode === 403 && principal !== null) {
+      // A program behind the app proxy may answer 403 too, which is no refusal of ours.
+      if (reply.statusCode === 403 && principal !== null && refusalCode !== undefined) {
         const route = `${request.method} ${request.routeOptions.url ?? 'unknown'}`;
         const { accountId } = principal;
-        const report = { accountId, actor: actorOf(principal), route, code: refusalCode ?? 'forbidden' };
+        const report = { accountId, actor: actorOf(principal), route, code: refusalCode };
         this.#report({ ...report, at: Date.now() }, credentialIdOf(principal), request.id);
       }
       done();
