@@ -25,6 +25,11 @@ export class TemplateCatalogue {
     return template;
   }
 
+  /** The ids of the templates whose agents have no program of their own. */
+  withoutProgram(): readonly string[] {
+    return this.templates.filter(({ program }) => program === null).map(({ id }) => id);
+  }
+
   views(): readonly TemplateView[] {
     return this.templates.map(({ id, name, description, deprecated, resources, capabilities, env }) => ({
       id,

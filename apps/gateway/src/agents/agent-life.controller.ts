@@ -8,6 +8,7 @@ import type { RequestDefinition } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Controller, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { AppUrls } from '../app-proxy/app-urls.js';
 import { envelopeOf } from '../auth/caller.js';
 import { agentOf } from './agent.resource.js';
 import { Route, type RouteDeclaration } from '../http/route.decorator.js';
@@ -32,7 +33,10 @@ const transition = (summary: string, description: string): RouteDeclaration => (
 @ApiTags('Agents')
 @Controller('api/agents/:agent_id')
 export class AgentLifeController {
-  constructor(private readonly requester: Requester) {}
+  constructor(
+    private readonly requester: Requester,
+    private readonly apps: AppUrls,
+  ) {}
 
   @Route(transition('Start or wake an agent', 'Ends in `running`.'))
   @Post('start')
@@ -82,6 +86,6 @@ export class AgentLifeController {
   ): Promise<AgentView> {
     const { agent, settled } = await this.requester.request(definition, { ...envelopeOf(request), agentId });
     if (!settled) reply.code(202);
-    return agent;
+    return this.apps.shown(agent);
   }
 }

@@ -15,6 +15,7 @@ import type { Page } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Body, Controller, Delete, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { AppUrls } from '../app-proxy/app-urls.js';
 import { callerOf, envelopeOf } from '../auth/caller.js';
 import { isSecret } from '../env/is-secret.js';
 import { agentOf } from './agent.resource.js';
@@ -25,7 +26,10 @@ import { scopesOfCreation } from './scopes-of-creation.js';
 @ApiTags('Agents')
 @Controller('api/agents')
 export class AgentsController {
-  constructor(private readonly requester: Requester) {}
+  constructor(
+    private readonly requester: Requester,
+    private readonly apps: AppUrls,
+  ) {}
 
   @Route({
     accepts: { key: 'deploy' },
@@ -54,7 +58,7 @@ export class AgentsController {
       resources: withoutNulls(body.resources ?? {}),
     });
     reply.header('location', `/api/agents/${agent.id}`);
-    return agent;
+    return this.apps.shown(agent);
   }
 
   @Route({
@@ -64,8 +68,8 @@ export class AgentsController {
     responses: [{ status: 200, description: 'One page.', schema: 'AgentPage' }],
   })
   @Get()
-  list(@Req() request: ApiRequest, @Query() query: ListAgentsQuery): Promise<Page<AgentView>> {
-    return this.requester.request(agentsRequests.list, {
+  async list(@Req() request: ApiRequest, @Query() query: ListAgentsQuery): Promise<Page<AgentView>> {
+    const { items, nextCursor } = await this.requester.request(agentsRequests.list, {
       accountId: callerOf(request).accountId,
       externalId: query.externalId ?? null,
       externalUserId: query.externalUserId ?? null,
@@ -75,6 +79,7 @@ export class AgentsController {
       cursor: query.cursor ?? null,
       limit: query.limit,
     });
+    return { items: await Promise.all(items.map((agent) => this.apps.shown(agent))), nextCursor };
   }
 
   @Route({
@@ -86,16 +91,17 @@ export class AgentsController {
     errors: ['agent_not_found'],
   })
   @Get(':agent_id')
-  get(
+  async get(
     @Req() request: ApiRequest,
     @Param('agent_id') agentId: string,
     @Query() { wait, timeout }: GetAgentQuery,
   ): Promise<AgentView> {
-    return this.requester.request(agentsRequests.get, {
+    const agent = await this.requester.request(agentsRequests.get, {
       accountId: callerOf(request).accountId,
       agentId,
       wait: wait === undefined ? null : { state: wait, timeoutSeconds: timeout },
     });
+    return this.apps.shown(agent);
   }
 
   @Route({

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
-import { agentsRequests } from '@berth/contracts/agents';
+import { agentsRequests, type AgentView } from '@berth/contracts/agents';
 import { DomainError, newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AppHost, refusalOf } from '../fixtures/app-host.fixture.js';
+import { anAgent } from '../fixtures/test-services.fixture.js';
 import { sendRaw, startTestGateway, type Body, type TestGateway } from '../fixtures/gateway.fixture.js';
 
 const agentId = newId('agt');
@@ -102,6 +103,34 @@ describe('the origin of an app', () => {
     const { response } = await send({ headers: { host: 'localhost' }, path: '/' });
     expect(response.statusCode).toBe(404);
     expect(test.services.requestsTo(agentsRequests.openApp)).toEqual([]);
+  });
+});
+
+describe('the appUrl of an agent', () => {
+  it('is its origin, and null without a program', async () => {
+    const shown = async (members: Partial<AgentView>): Promise<unknown> => {
+      const agent = anAgent({ id: agentId, ...members });
+      test.services.agents.set(agent.id, agent);
+      return (await test.call('GET', `/api/agents/${agentId}`, { key })).body['appUrl'];
+    };
+    expect(await shown({ templateId: 'echo' })).toBe(`http://${HOST}:${String(port())}`);
+    expect(await shown({ templateId: 'blank' })).toBeNull();
+    // A deployed program takes the place of the template's.
+    const source = { kind: 'git', repoUrl: 'https://github.com/a/b', branch: 'main', commit: 'c' } as const;
+    expect(await shown({ templateId: 'blank', source })).toBe(`http://${HOST}:${String(port())}`);
+    test.services.on(agentsRequests.list, () => ({
+      items: [anAgent({ id: agentId, templateId: 'echo' })],
+      nextCursor: null,
+    }));
+    const { body } = await test.call('GET', '/api/agents', { key });
+    expect(body['items']).toMatchObject([{ appUrl: `http://${HOST}:${String(port())}` }]);
+  });
+
+  it('is reached', async () => {
+    test.services.agents.set(agentId, anAgent({ id: agentId, templateId: 'echo' }));
+    const { body } = await test.call('GET', `/api/agents/${agentId}`, { key });
+    const url = new URL(String(body['appUrl']));
+    expect((await send({ headers: { host: url.host } })).text).toBe('here');
   });
 });
 

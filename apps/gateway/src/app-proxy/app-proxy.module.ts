@@ -7,10 +7,20 @@ import { AppForwarder } from './app-forwarder.js';
 import { AppOrigins } from './app-origins.js';
 import { AppProxyHook } from './app-proxy.hook.js';
 import { AppSessions } from './app-sessions.js';
+import { AppUrls } from './app-urls.js';
 
 @Module({
   imports: [AuthModule],
-  providers: [AppOrigins, AppSessions, AppAccess, AppEntrance, AppConnections, AppForwarder, AppProxyHook],
-  exports: [AppProxyHook, AppOrigins],
+  providers: [
+    AppOrigins,
+    AppUrls,
+    AppSessions,
+    AppAccess,
+    AppEntrance,
+    AppConnections,
+    AppForwarder,
+    AppProxyHook,
+  ],
+  exports: [AppProxyHook, AppUrls],
 })
 export class AppProxyModule {}

@@ -11,6 +11,7 @@ import { Requester } from '@berth/messaging';
 import { Body, Controller, Get, Param, Post, Query, Req } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { agentOf } from '../agents/agent.resource.js';
+import { AppUrls } from '../app-proxy/app-urls.js';
 import { callerOf, envelopeOf } from '../auth/caller.js';
 import type { ApiRequest } from '../http/fastify-types.js';
 import { Route } from '../http/route.decorator.js';
@@ -19,7 +20,10 @@ import { deploymentOf } from './deployment.resource.js';
 @ApiTags('Deployments')
 @Controller('api')
 export class DeploymentsController {
-  constructor(private readonly requester: Requester) {}
+  constructor(
+    private readonly requester: Requester,
+    private readonly apps: AppUrls,
+  ) {}
 
   @Route({
     accepts: { key: 'deploy' },
@@ -31,8 +35,8 @@ export class DeploymentsController {
     errors: ['agent_not_found', 'repo_url_refused', 'image_refused', 'images_unsupported'],
   })
   @Post('deploy')
-  deploy(@Req() request: ApiRequest, @Body() body: DeployBody): Promise<AcceptedDeployment> {
-    return this.requester.request(agentsRequests.deploy, {
+  async deploy(@Req() request: ApiRequest, @Body() body: DeployBody): Promise<AcceptedDeployment> {
+    const { deploymentId, agent } = await this.requester.request(agentsRequests.deploy, {
       ...envelopeOf(request),
       agentId: body.agentId,
       source: body.source,
@@ -41,6 +45,7 @@ export class DeploymentsController {
       tokenEnv: body.tokenEnv ?? null,
       image: body.image ?? null,
     });
+    return { deploymentId, agent: await this.apps.shown(agent) };
   }
 
   @Route({

@@ -10,6 +10,7 @@ import { variableName } from '@berth/contracts/schema';
 import { Requester } from '@berth/messaging';
 import { Body, Controller, Delete, Get, Param, Post, Put, Req } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { AppUrls } from '../app-proxy/app-urls.js';
 import { callerOf, envelopeOf } from '../auth/caller.js';
 import { agentOf } from '../agents/agent.resource.js';
 import { Route } from '../http/route.decorator.js';
@@ -19,7 +20,10 @@ import { isSecret } from './is-secret.js';
 @ApiTags('Environment')
 @Controller('api/agents/:agent_id/env')
 export class EnvController {
-  constructor(private readonly requester: Requester) {}
+  constructor(
+    private readonly requester: Requester,
+    private readonly apps: AppUrls,
+  ) {}
 
   @Route({
     accepts: { key: 'read' },
@@ -103,7 +107,8 @@ export class EnvController {
     errors: ['agent_not_found', 'env_too_large', 'agent_start_failed', 'agent_unavailable'],
   })
   @Post('reload')
-  reload(@Req() request: ApiRequest, @Param('agent_id') agentId: string): Promise<AgentView> {
-    return this.requester.request(agentsRequests.reloadEnv, { ...envelopeOf(request), agentId });
+  async reload(@Req() request: ApiRequest, @Param('agent_id') agentId: string): Promise<AgentView> {
+    const command = { ...envelopeOf(request), agentId };
+    return this.apps.shown(await this.requester.request(agentsRequests.reloadEnv, command));
   }
 }

@@ -36,7 +36,7 @@ describe('request ids', () => {
       headers: { 'x-request-id': 'big-1', 'content-type': 'application/json' },
     });
     expect(response.status).toBe(201);
-    expect(test.services.received.map(({ requestId }) => requestId)).toEqual(['big-1', 'big-1']);
+    expect(new Set(test.services.received.map(({ requestId }) => requestId))).toEqual(new Set(['big-1']));
   });
 
   it.each(['has space', 'a'.repeat(129), 'semi;colon', ''])('are new ones instead of %j', async (id) => {

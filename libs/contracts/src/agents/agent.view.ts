@@ -38,6 +38,7 @@ export interface AgentView {
   };
   readonly resources: { readonly memMb: number; readonly vcpus: number; readonly diskGb: number };
   readonly guest: { readonly version: string; readonly capabilities: readonly string[] };
+  /** Only the gateway knows it: null between services. */
   readonly appUrl: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;

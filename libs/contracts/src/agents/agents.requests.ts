@@ -214,6 +214,10 @@ export const agentsRequests = {
   templates: defineRequest<Record<string, never>, { readonly items: readonly TemplateView[] }>(
     'qry.agents.templates.v1',
   ),
+  /** The ids of the templates whose agents have no program of their own. */
+  programlessTemplates: defineRequest<Record<string, never>, { readonly templateIds: readonly string[] }>(
+    'qry.agents.programless-templates.v1',
+  ),
   listEnv: defineRequest<ListEnv, EnvPage>('qry.agents.list-env.v1'),
   /** Errors: invalid `invalid_request` (context `fields`) beyond `AGENT_LIMITS`. */
   setEnv: defineRequest<SetEnvVar, EnvVarView>('cmd.agents.set-env.v1', undefined, { whenLost: 'repeat' }),
