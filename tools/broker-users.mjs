@@ -1,8 +1,8 @@
 // Prints the `authorization` block for your own NATS: one user for each service, with only the permissions it needs.
 // node tools/broker-users.mjs [--instance NAME] [--host hst_…]… ; replace the passwords or set the variables.
 import { parseArgs } from 'node:util';
-import { authorizationBlock, permissionsOf } from '../libs/embedded/src/nats/broker-permissions.ts';
-import { SERVICE_ACCESS } from '../libs/embedded/src/nats/service-access.ts';
+import { authorizationBlock, permissionsOf } from '../libs/platform/broker-users/src/broker-permissions.ts';
+import { SERVICE_ACCESS } from '../libs/platform/broker-users/src/service-access.ts';
 
 const { values } = parseArgs({
   options: {

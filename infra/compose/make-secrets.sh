@@ -36,5 +36,7 @@ keep secret_key "k1:$(head -c 32 /dev/urandom | base64 | tr -d '\n')"
 # On this machine the folder's mode protects the files; in the containers services that are not root must read them. The
 # runtime's container also runs agents, so its password is mounted in a folder that only root can enter.
 chmod 700 "$folder"
-chmod 444 "$folder"/*
+find "$folder" -maxdepth 1 -type f -exec chmod 444 {} +
+# The users of added hosts, which `berth hosts add` writes and the broker reads.
+mkdir -p "$folder/broker"
 echo "Secrets are in $folder. Include them in the backup: without secret_key, sealed values cannot be opened."

@@ -2,11 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
-import { authorizationBlock, permissionsOf } from '../../libs/embedded/src/nats/broker-permissions.ts';
+import * as broker from '../../libs/platform/broker-users/src/broker-permissions.ts';
 import { renderServices, SERVICES_SOURCE } from './services.mjs';
 import { readWorkspace, walk } from './workspace.mjs';
 
-export const ACCESS_SOURCE = 'libs/embedded/src/nats/service-access.ts';
+export const ACCESS_SOURCE = 'libs/platform/broker-users/src/service-access.ts';
 export const COMPOSE_USERS = 'infra/compose/nats-users.conf';
 
 /**
@@ -246,7 +246,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = ${JS
 
 const renderCompose = (access) => {
   const users = Object.entries(access).map(([service, one]) => {
-    const { publish, subscribe } = permissionsOf(service, one, { instance: 'berth', hosts: [] });
+    const { publish, subscribe } = broker.permissionsOf(service, one, { instance: 'berth', hosts: [] });
     const isHost = one.handles.some((subject) => subject.includes('{host}'));
     return {
       user: service,
@@ -261,7 +261,7 @@ const renderCompose = (access) => {
   });
   return `# Generated from the services' code by \`node tools/checks/write-pages.mjs\`; the checks fail when it is out of date.
 # One user for each service, with only the permissions it needs. The container's entry point sets the variables.
-${authorizationBlock(users)}
+${broker.authorizationBlock(users)}
 `;
 };
 

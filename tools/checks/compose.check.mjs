@@ -12,6 +12,8 @@ const RUNS_AGENTS = 'runtime';
 const PRIVATE_FOLDER = '/etc/berth/secrets';
 /** Mounted like secrets, but agents may read them. */
 const NO_SECRETS = new Set(['host_id']);
+/** Written by make-secrets.sh. */
+const GENERATED = './.data/';
 const SECRET_NAME = /(PASSWORD|SECRET|SECRET_KEY|KEYRING|TOKEN)$/;
 
 /** Checks that the compose files are consistent, with or without Docker. */
@@ -56,14 +58,17 @@ const judgeService = (root, file, name, service, whole) => [
   ...judgeSecrets(file, name, service),
 ];
 
+/** What is run by hand, under a profile, needs none. */
 const judgeCare = (name, service) =>
-  [
-    ['healthcheck', service.healthcheck?.test],
-    ['mem_limit', service.mem_limit],
-    ['restart', service.restart],
-  ]
-    .filter(([, value]) => value === undefined)
-    .map(([what]) => `${name} has no ${what}`);
+  service.profiles !== undefined
+    ? []
+    : [
+        ['healthcheck', service.healthcheck?.test],
+        ['mem_limit', service.mem_limit],
+        ['restart', service.restart],
+      ]
+        .filter(([, value]) => value === undefined)
+        .map(([what]) => `${name} has no ${what}`);
 
 const judgeNeeds = (file, name, service) => {
   const problems = [];
@@ -107,7 +112,7 @@ const judgeMounts = (root, file, name, service) => {
   const problems = [];
   for (const volume of service.volumes ?? []) {
     const source = typeof volume === 'string' ? volume.split(':')[0] : volume.source;
-    if (/^\.\.?\//.test(source) && !existsSync(join(root, source)))
+    if (/^\.\.?\//.test(source) && !source.startsWith(GENERATED) && !existsSync(join(root, source)))
       problems.push(`${name} mounts ${source}, which does not exist`);
     if (/^[\w-]+$/.test(source) && !(source in (file.volumes ?? {})))
       problems.push(`${name} uses volume ${source}, which is not defined`);

@@ -35,6 +35,10 @@ export const MEANINGS = {
   BERTH_HOST_NAME: "The name of a runtime's host for operators; by default the name of the machine.",
   BERTH_HOST_ID:
     "The id of a runtime's host (`hst_…`). Needed if its NATS user is limited to that id; by default the first start generates one.",
+  BERTH_BROKER_ADDRESS:
+    'Where runtimes on other machines reach the broker: the address in what `berth hosts add` prints. By default that of `NATS_URL`.',
+  BERTH_BROKER_FOLDER:
+    'The folder of the users that `berth hosts add` gives to hosts, if the broker is not embedded. The compose file sets it.',
   BERTH_NATS_HOST:
     'The address that the embedded broker listens on. Set an address of a private network so that runtimes on other machines can join.',
   BERTH_INSTANCE:

@@ -18,8 +18,10 @@ export const createNodesV2 = [
     }),
 ];
 
-const builtServices = (text) =>
-  [...text.matchAll(/^ {4}image: berth\/(\w+):/gm)].map(([, service]) => service);
+/** The command line uses the image of a service. */
+const builtServices = (text) => [
+  ...new Set([...text.matchAll(/^ {4}image: berth\/(\w+):/gm)].map(([, service]) => service)),
+];
 
 const targetsOf = (service) => ({
   image: {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { readEnv, type Env } from '@berth/config';
+import { addressOf, readEnv, type Env, type EnvReader } from '@berth/config';
 import { RECOVERY_SOCKET } from '@berth/contracts/accounts';
 import { HOST_ACCESS_SOCKET } from '@berth/contracts/operations';
 
@@ -14,9 +14,31 @@ export interface CliConfig {
   readonly recoverySocket: string;
   /** The Unix socket of a Berth with an embedded broker that runs on this host. */
   readonly hostsSocket: string;
+  /** The broker of an installation that does not embed it; undefined: it is embedded. */
+  readonly broker: BrokerConfig | undefined;
 }
 
-/** Reads `BERTH_URL`, `PORT`, `BERTH_API_KEY` and `BERTH_DATA`. Throws `ConfigError`. */
+/** A broker whose users `berth hosts` keeps in a folder. */
+export interface BrokerConfig {
+  readonly folder: string;
+  readonly instance: string;
+  /** Where this command reaches the broker. */
+  readonly address: HostAndPort;
+  /** Where hosts reach it. */
+  readonly reachedAt: HostAndPort;
+}
+
+interface HostAndPort {
+  readonly host: string;
+  readonly port: number;
+}
+
+const NATS_PORT = 4222;
+
+/**
+ * Reads `BERTH_URL`, `PORT`, `BERTH_API_KEY`, `BERTH_DATA`, `BERTH_BROKER_FOLDER`, and with the last one
+ * `BERTH_BROKER_ADDRESS` (by default that of NATS_URL), `NATS_URL` and `BERTH_INSTANCE` (berth). Throws `ConfigError`.
+ */
 export const readCliConfig = (env: Env): CliConfig => {
   const reader = readEnv(env);
   const port = reader.integer('PORT', { min: 1, max: 65_535, default: 8080 });
@@ -27,5 +49,27 @@ export const readCliConfig = (env: Env): CliConfig => {
     keyFile: resolve(data, 'bootstrap-key'),
     recoverySocket: resolve(data, RECOVERY_SOCKET),
     hostsSocket: resolve(data, HOST_ACCESS_SOCKET),
+    broker: readBroker(reader),
   });
+};
+
+const readBroker = (reader: EnvReader): BrokerConfig | undefined => {
+  const folder = reader.optional('BERTH_BROKER_FOLDER');
+  if (folder === undefined) return undefined;
+  const { natsUrl, instance } = reader.brokerEnv();
+  const [first = ''] = addressOf(natsUrl).split(', ');
+  const reachedAt = reader.string('BERTH_BROKER_ADDRESS', first);
+  const parsed = hostAndPort(reachedAt);
+  if (parsed === undefined)
+    reader.problem(
+      'BERTH_BROKER_ADDRESS',
+      'must be the address of the broker for hosts, such as 10.0.0.1:4222',
+    );
+  const address = hostAndPort(first) ?? { host: first, port: NATS_PORT };
+  return { folder: resolve(folder), instance, address, reachedAt: parsed ?? address };
+};
+
+const hostAndPort = (text: string): HostAndPort | undefined => {
+  const match = /^([^\s:/@]+)(?::(\d{1,5}))?$/.exec(text);
+  return match?.[1] === undefined ? undefined : { host: match[1], port: Number(match[2] ?? NATS_PORT) };
 };

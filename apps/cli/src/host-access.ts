@@ -1,22 +1,40 @@
-import type { AddedHost } from '@berth/contracts/operations';
+import { hostAccessIn, type HostAccess } from '@berth/broker-users';
+import { HOST_NAME, type AddedHost } from '@berth/contracts/operations';
 import { CliError, EXIT } from './cli-error.js';
-import type { CliConfig } from './config.js';
+import type { BrokerConfig, CliConfig } from './config.js';
 import { callLocally } from './local-socket.js';
 
-/** Adds a broker user for a host to the Berth that runs on this machine. */
-export const addHost = async ({ hostsSocket }: CliConfig, name: string): Promise<AddedHost> => {
+/** Adds a broker user for a host: to the broker whose folder this machine has, or to the Berth that runs here. */
+export const addHost = async ({ hostsSocket, broker }: CliConfig, name: string): Promise<AddedHost> => {
+  if (broker !== undefined) {
+    if (!HOST_NAME.test(name))
+      throw new CliError(EXIT.usage, 'A name has 1 to 64 letters, digits and . _ -.');
+    return atBroker(broker, (access) => access.add(name));
+  }
   const { status, body } = await callLocally(hostsSocket, { method: 'POST', path: '/hosts', body: { name } });
   if (status === 201) return JSON.parse(body) as AddedHost;
   throw refused(status, body);
 };
 
 /** Returns whether there was a credential to revoke. */
-export const revokeHost = async ({ hostsSocket }: CliConfig, id: string): Promise<boolean> => {
+export const revokeHost = async ({ hostsSocket, broker }: CliConfig, id: string): Promise<boolean> => {
+  if (broker !== undefined) return atBroker(broker, (access) => access.revoke(id));
   const path = `/hosts/${encodeURIComponent(id)}`;
   const { status, body } = await callLocally(hostsSocket, { method: 'DELETE', path });
   if (status === 204) return true;
   if (status === 404) return false;
   throw refused(status, body);
+};
+
+const atBroker = async <Result>(
+  broker: BrokerConfig,
+  change: (access: HostAccess) => Promise<Result>,
+): Promise<Result> => {
+  try {
+    return await change(hostAccessIn(broker));
+  } catch (error) {
+    throw new CliError(EXIT.unavailable, error instanceof Error ? error.message : String(error));
+  }
 };
 
 const refused = (status: number, body: string): CliError =>

@@ -6,15 +6,7 @@ export {
 } from './start-embedded.js';
 export { acquireDataLock, DataFolderInUseError, type DataLock } from '@berth/host-requirements';
 export { DataFolderUnusableError } from '@berth/host-requirements';
-export {
-  authorizationBlock,
-  permissionsOf,
-  type BrokerUser,
-  type Permissions,
-  type ServiceAccess,
-} from './nats/broker-permissions.js';
-export { SERVICE_ACCESS, type ServiceName } from './nats/service-access.js';
-export { HostAccess, type HostCredential } from './nats/host-access.js';
+export { SERVICE_ACCESS, type HostAccess, type ServiceName } from '@berth/broker-users';
 export { ensureNatsServer, type NatsBinary } from './nats/nats-binary.js';
 export type { EmbeddedLog } from './supervision/embedded-log.js';
 export {

@@ -1,4 +1,4 @@
-import type { ServiceName } from './nats/service-access.js';
+import type { ServiceName } from '@berth/broker-users';
 import type { PartSecrets } from './data-folder/secrets.js';
 import type { EmbeddedLog } from './supervision/embedded-log.js';
 import type { ProcessSpec } from './supervision/supervised-process.js';

@@ -3,9 +3,8 @@ import { acquireDataLock, ensurePrivateFolder, isFree, LOOPBACK } from '@berth/h
 import { PortBook } from './data-folder/ports.js';
 import { readOrGenerateSecrets } from './data-folder/secrets.js';
 import { planEventStore } from './event-store-part.js';
-import { HostAccess } from './nats/host-access.js';
 import { planNats, type NatsPlan } from './nats/nats-part.js';
-import { SERVICE_ACCESS, type ServiceName } from './nats/service-access.js';
+import { HostAccess, SERVICE_ACCESS, type ServiceName } from '@berth/broker-users';
 import type { BrokerScope, PartContext, PartPlan } from './part.js';
 import { planPostgres } from './postgres/postgres-part.js';
 import type { EmbeddedLog } from './supervision/embedded-log.js';

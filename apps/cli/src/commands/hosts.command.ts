@@ -51,7 +51,7 @@ export const hostsCommand = (
   hosts
     .command('add')
     .description(
-      'add a host and print its credential once (on the machine that runs Berth; needs BERTH_DATA)',
+      'add a host and print its credential once (on the machine that runs Berth; needs BERTH_DATA or BERTH_BROKER_FOLDER)',
     )
     .argument('<name>', '1 to 64 letters, digits and . _ -')
     .action(async (name: string) => showOnce(await credentials.add(name), terminal));

@@ -2,7 +2,7 @@ import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { recordingLog, temporaryDataDir } from '../embedded-bench.fixture.js';
 import { startEmbedded, type EmbeddedInfrastructure } from '../start-embedded.js';
-import { SERVICE_ACCESS, type ServiceName } from './service-access.js';
+import { SERVICE_ACCESS, type ServiceName } from '@berth/broker-users';
 
 const OURS = 'hst_ours';
 const opened: NatsConnection[] = [];

@@ -3,14 +3,15 @@ import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect as connectSocket, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, recordingLog } from '../embedded-bench.fixture.js';
 import { ensureNatsServer } from './nats-binary.js';
-import { SERVICE_ACCESS } from './service-access.js';
+import { hostAccessIn, SERVICE_ACCESS, type HostAccess } from '@berth/broker-users';
 
 const REPOSITORY = join(import.meta.dirname, '../../../..');
+const BROKER = '.data/compose/broker';
 const SERVICES = Object.keys(SERVICE_ACCESS);
 
 let folder: string;
@@ -34,8 +35,9 @@ beforeAll(async () => {
     .replace('sync_interval: always', '');
   writeFileSync(conf, text);
   const { path } = await ensureNatsServer(recordingLog());
-  const command = `set -a; . .data/compose/nats_users; exec ${path} -c infra/compose/nats.conf`;
-  server = spawn('sh', ['-c', command], { cwd: folder, stdio: 'ignore' });
+  const args = ['infra/compose/nats-start.sh', 'infra/compose', '.data/compose/nats_users', BROKER];
+  const env = { PATH: [dirname(path), process.env['PATH']].join(delimiter), TMPDIR: folder };
+  server = spawn('sh', args, { cwd: folder, stdio: 'ignore', env });
   const responses = async (): Promise<boolean> => {
     try {
       await (await connectAs('gateway')).close();
@@ -97,6 +99,66 @@ describe('the broker of docker-compose.yml', () => {
     // By default a server waits for two pings of two minutes each.
     await once(frozen, 'close', { signal: AbortSignal.timeout(20_000) });
     expect(received).toContain('Stale Connection');
+  });
+});
+
+describe('`berth hosts add` with the broker of docker-compose.yml', () => {
+  const access = (): HostAccess => {
+    const address = { host: '127.0.0.1', port };
+    const reachedAt = { host: '10.0.0.1', port: 4222 };
+    return hostAccessIn({ folder: join(folder, BROKER), instance: 'berth', address, reachedAt });
+  };
+  const connectWith = async (natsUrl: string): Promise<NatsConnection> => {
+    const { username, password } = new URL(natsUrl);
+    return connect({ servers: `127.0.0.1:${port}`, user: username, pass: password, reconnect: false });
+  };
+
+  it('gives a credential that works at once, for its own subjects only, and ends no connection', async () => {
+    const service = await connectAs('gateway');
+    const { id, natsUrl } = await access().add('first');
+    const second = await access().add('second');
+    expect(natsUrl).toMatch(/@10\.0\.0\.1:4222$/);
+    for (const [url, own, other] of [
+      [natsUrl, id, second.id],
+      [second.natsUrl, second.id, id],
+    ] as const) {
+      const connection = await connectWith(url);
+      const refused: string[] = [];
+      for (const one of [own, other])
+        connection.subscribe(`berth.cmd.runtime.x.v1.${one}`, {
+          callback: (error) => void (error === null ? undefined : refused.push(one)),
+        });
+      await connection.flush();
+      await connection.close();
+      expect(refused).toEqual([other]);
+    }
+    await service.flush();
+    await service.close();
+  });
+
+  it('keeps what it gave to itself, and after `hosts remove` the broker refuses it', async () => {
+    const { id, natsUrl } = await access().add('leaving');
+    for (const name of ['hosts.json', 'hosts.conf'])
+      expect(statSync(join(folder, BROKER, name)).mode & 0o777).toBe(0o600);
+    const connection = await connectWith(natsUrl);
+    expect(await access().revoke(id)).toBe(true);
+    await connection.closed();
+    await expect(connectWith(natsUrl)).rejects.toThrow(/[Aa]uthorization/);
+    expect(await access().revoke(id)).toBe(false);
+  });
+
+  it('leaves the users as they were when no broker reads them', async () => {
+    const folderOfNone = mkdtempSync(join(folder, 'none-'));
+    const address = { host: '127.0.0.1', port: await freePort() };
+    const none = hostAccessIn({
+      folder: folderOfNone,
+      instance: 'berth',
+      address,
+      reachedAt: address,
+      withinMs: 200,
+    });
+    await expect(none.add('nowhere')).rejects.toThrow('cannot be reached');
+    expect(readFileSync(join(folderOfNone, 'hosts.json'), 'utf8')).toBe('{"hosts":[]}');
   });
 });
 

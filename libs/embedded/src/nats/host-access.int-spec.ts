@@ -2,7 +2,7 @@ import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { recordingLog, temporaryDataDir } from '../embedded-bench.fixture.js';
 import { startEmbedded, type EmbeddedInfrastructure } from '../start-embedded.js';
-import type { HostAccess, HostCredential } from './host-access.js';
+import type { HostAccess, HostCredential } from '@berth/broker-users';
 
 const folder = temporaryDataDir();
 const opened: NatsConnection[] = [];

@@ -1,4 +1,4 @@
-import { authorizationBlock, type BrokerUser } from './broker-permissions.js';
+import { authorizationBlock, type BrokerUser } from '@berth/broker-users';
 
 /** The inputs of a nats-server's configuration. */
 export interface NatsConfigInput {

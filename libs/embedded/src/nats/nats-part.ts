@@ -3,15 +3,19 @@ import { mkdirSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import {
+  HostUsers,
+  permissionsOf,
+  readGreeting,
+  SERVICE_ACCESS,
+  type BrokerAddress,
+  type BrokerUser,
+} from '@berth/broker-users';
 import { LOOPBACK, writePrivateFile } from '@berth/host-requirements';
 import type { PartContext, PartPlan } from '../part.js';
 import { childEnvironment } from '../supervision/child-environment.js';
-import { permissionsOf, type BrokerUser } from './broker-permissions.js';
-import { readGreeting, type BrokerAddress } from './broker-probe.js';
-import { HostUsers } from './host-users.js';
 import { ensureNatsServer } from './nats-binary.js';
 import { natsConfig } from './nats-config.js';
-import { SERVICE_ACCESS } from './service-access.js';
 
 const WILDCARDS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 

@@ -3,6 +3,7 @@ import { newId } from '@berth/kernel';
 import { acceptsUser, type BrokerAddress } from './broker-probe.js';
 import { userOf, type HostUsers } from './host-users.js';
 
+/** How long a broker may take to read its users again. */
 const EFFECTIVE_WITHIN_MS = 10_000;
 const PROBE_EVERY_MS = 20;
 
@@ -15,7 +16,10 @@ export interface HostCredential {
 
 /** The running broker, whose users can change. */
 export interface ReloadableBroker {
+  /** Where this process reaches it. */
   readonly address: BrokerAddress;
+  /** Where hosts reach it, if that is elsewhere. */
+  readonly reachedAt?: BrokerAddress;
   /** Writes the configuration with the present users, and makes the server read it. */
   reload(): void;
 }
@@ -25,13 +29,21 @@ export class HostAccess {
   constructor(
     private readonly users: HostUsers,
     private readonly broker: ReloadableBroker,
+    private readonly withinMs = EFFECTIVE_WITHIN_MS,
   ) {}
 
   /** Returns once the broker accepts the credential. It cannot be read again. */
   async add(name: string): Promise<HostCredential> {
     const { id, password } = this.users.add(newId('hst'), name);
-    await this.#until(true, id, password);
-    const { host, port } = this.broker.address;
+    try {
+      await this.#until(true, id, password);
+    } catch (error) {
+      // Nobody has seen the password.
+      this.users.remove(id);
+      this.broker.reload();
+      throw error;
+    }
+    const { host, port } = this.broker.reachedAt ?? this.broker.address;
     return { id, name, natsUrl: `nats://${userOf(id)}:${password}@${host}:${String(port)}` };
   }
 
@@ -44,10 +56,11 @@ export class HostAccess {
   }
 
   async #until(accepted: boolean, id: string, password: string): Promise<void> {
-    const end = Date.now() + EFFECTIVE_WITHIN_MS;
+    const end = Date.now() + this.withinMs;
     this.broker.reload();
     while ((await acceptsUser(this.broker.address, userOf(id), password)) !== accepted) {
-      if (Date.now() > end) throw new Error('The broker did not read its new configuration in time.');
+      if (Date.now() > end)
+        throw new Error('The broker did not read its new list of users in time, or cannot be reached.');
       await delay(PROBE_EVERY_MS);
     }
   }

@@ -123,24 +123,29 @@ const distinct = (subjects: readonly string[]): readonly string[] => [...new Set
  * variable of the server's environment.
  */
 export function authorizationBlock(users: readonly BrokerUser[]): string {
-  const blocks = users.map(({ user, password, permissions }) =>
-    [
-      '    {',
-      `      user: ${quoted(user)}`,
-      `      password: ${quoted(password)}`,
-      ...(permissions === undefined
-        ? []
-        : [
-            '      permissions {',
-            ...allowList('publish', permissions.publish),
-            ...allowList('subscribe', permissions.subscribe),
-            '      }',
-          ]),
-      '    }',
-    ].join('\n'),
-  );
-  return ['authorization {', '  users = [', blocks.join(',\n'), '  ]', '}'].join('\n');
+  return ['authorization {', '  users = [', userBlocks(users), '  ]', '}'].join('\n');
 }
+
+/** The elements of `users` in that block, separated by commas. */
+export function userBlocks(users: readonly BrokerUser[]): string {
+  return users.map(userBlock).join(',\n');
+}
+
+const userBlock = ({ user, password, permissions }: BrokerUser): string =>
+  [
+    '    {',
+    `      user: ${quoted(user)}`,
+    `      password: ${quoted(password)}`,
+    ...(permissions === undefined
+      ? []
+      : [
+          '      permissions {',
+          ...allowList('publish', permissions.publish),
+          ...allowList('subscribe', permissions.subscribe),
+          '      }',
+        ]),
+    '    }',
+  ].join('\n');
 
 const allowList = (kind: string, subjects: readonly string[]): readonly string[] => [
   `        ${kind} {`,
