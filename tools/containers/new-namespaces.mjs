@@ -11,9 +11,9 @@ export function createGroups(name) {
   const mounts = readFileSync('/proc/mounts', 'utf8')
     .split('\n')
     .map((line) => line.split(' '));
-  const groups = mounts
-    .filter(([, , type]) => type === 'cgroup' || type === 'cgroup2')
-    .map(([, path]) => join(path, name));
+  const hierarchies = mounts.filter(([, , type]) => type === 'cgroup' || type === 'cgroup2');
+  // One mount may hide another at the same path.
+  const groups = [...new Set(hierarchies.map(([, path]) => join(path, name)))];
   for (const group of groups) {
     mkdirSync(group);
     // A group of version 1 takes processes only after it has been given processors and memory nodes.
@@ -48,13 +48,16 @@ function removeGroup(group) {
   }
 }
 
-/** The command that runs another one as process 1 of namespaces of its own, with the groups as its roots. */
-export function inNamespaces(groups, command) {
+/**
+ * The command that runs another one as process 1 of namespaces of its own, with the groups as its roots; `network: false`
+ * leaves it in the present network.
+ */
+export function inNamespaces(groups, command, { network = true } = {}) {
   const namespaces = [
     '--mount',
     '--propagation',
     'private',
-    '--net',
+    ...(network ? ['--net'] : []),
     '--pid',
     '--cgroup',
     '--fork',

@@ -22,7 +22,9 @@ export function mountCgroups() {
   const mounts = readFileSync('/proc/mounts', 'utf8')
     .split('\n')
     .map((line) => line.split(' '));
-  const hierarchies = mounts.filter(([, , type]) => type === 'cgroup' || type === 'cgroup2');
+  const all = mounts.filter(([, , type]) => type === 'cgroup' || type === 'cgroup2');
+  // One mount may hide another at the same path.
+  const hierarchies = [...new Map(all.map((mount) => [mount[1], mount])).values()];
   const root = '/sys/fs/cgroup';
   if (hierarchies.some(([, path]) => path === root)) {
     run('mount', ['-t', 'cgroup2', 'cgroup2', root]);
