@@ -48,7 +48,7 @@ describe('permissions on the broker', () => {
         "export const agentsRequests = { get: defineRequest('qry.agents.get.v1'), stop: defineRequest('cmd.agents.stop.v1') };",
     });
     scratch.pack('apps/gateway', 'app', { 'ask.ts': sources(call) });
-    for (const path of ['libs/embedded/src/nats', 'libs/contracts/src/operations', 'infra/compose'])
+    for (const path of ['libs/platform/broker-users/src', 'libs/contracts/src/operations', 'infra/compose'])
       mkdirSync(join(scratch.root, path), { recursive: true });
     return readWorkspace(scratch.root);
   };

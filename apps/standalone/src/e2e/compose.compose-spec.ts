@@ -4,6 +4,7 @@ import { describeAccountApi } from './account-api.suite.js';
 import { describeAgentsApi } from './agents-api.suite.js';
 import { Api } from './api.fixture.js';
 import { describeDeploys } from './compose-deploy.suite.js';
+import { describeHosts } from './compose-hosts.suite.js';
 import { ComposeStack } from './compose.fixture.js';
 import { describeConsoleApi } from './console.suite.js';
 import { describeEnvironmentApi } from './environment.suite.js';
@@ -45,6 +46,7 @@ describe('docker compose up', () => {
   describeFileChanges(() => stack);
   describeConsoleApi(() => stack);
   describeIdleTime(() => stack);
+  describeHosts(() => stack);
   describeDeploys(() => stack);
 
   describe('a service', () => {
