@@ -40,6 +40,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   nft: 'nftables',
   ip: 'iproute2',
   nsenter: 'util-linux',
+  unshare: 'util-linux',
   'mkfs.ext4': 'e2fsprogs',
   setpriv: 'util-linux',
   bash: 'bash',
