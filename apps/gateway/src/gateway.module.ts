@@ -8,6 +8,7 @@ import { GatewayConfig, readGatewayConfig } from './config.js';
 import { ConsoleModule } from './console/console.module.js';
 import { DeploymentsModule } from './deployments/deployments.module.js';
 import { DocsModule } from './docs/docs.module.js';
+import { EndUsersModule } from './end-users/end-users.module.js';
 import { EnvModule } from './env/env.module.js';
 import { ExecModule } from './exec/exec.module.js';
 import { FilesModule } from './files/files.module.js';
@@ -42,6 +43,7 @@ import { TemplatesModule } from './templates/templates.module.js';
     DeploymentsModule,
     LogsModule,
     EnvModule,
+    EndUsersModule,
     ChatModule,
     FilesModule,
     ExecModule,

@@ -5,6 +5,7 @@ import { AuditModule } from '@berth/audit';
 import type { Env } from '@berth/config';
 import { DeliveryModule } from '@berth/delivery';
 import type { ServiceName } from '@berth/embedded';
+import { EndUsersModule } from '@berth/end-users';
 import { ExecModule } from '@berth/exec';
 import { FilesModule } from '@berth/files';
 import { readGatewayConfig, startGateway } from '@berth/gateway';
@@ -25,6 +26,7 @@ const MODULES: readonly ServiceModule[] = [
   AccountsModule,
   AuditModule,
   DeliveryModule,
+  EndUsersModule,
   ExecModule,
   FilesModule,
 ];
@@ -72,10 +74,8 @@ export const startServices = async (
       Promise.all([gatewayStopped, end('delivery'), end('files'), end('runtime')]),
     );
     // By now `agents` has received the runtime's last reports.
-    await within(
-      REST_ENDS_WITHIN_MS,
-      Promise.all([end('exec'), end('agents'), end('accounts'), end('audit')]),
-    );
+    const rest: readonly ServiceName[] = ['exec', 'agents', 'accounts', 'audit', 'end-users'];
+    await within(REST_ENDS_WITHIN_MS, Promise.all(rest.map(end)));
   };
   const launch = (module: ServiceModule): Promise<Stoppable> => {
     const { name, readConfig } = definitionOf(module);

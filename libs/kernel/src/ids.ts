@@ -14,7 +14,8 @@ export type IdPrefix =
   | 'hst' // host
   | 'key' // API key
   | 'req' // request
-  | 'stg'; // staged file
+  | 'stg' // staged file
+  | 'eus'; // end-users
 
 /** Crockford's base32 in lower case, the alphabet of a TypeID 0.3 suffix. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';

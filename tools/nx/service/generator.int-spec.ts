@@ -29,36 +29,39 @@ const treeInMemory = () => {
   };
 };
 
-it('a generated service compiles against the platform, and every shared list contains it', () => {
-  const tree = treeInMemory();
-  generate(tree as never, { name: 'parcels', prefix: 'pcl' });
-  for (const path of ['tsconfig.json', 'apps/standalone/src/services.ts', 'docker-compose.yml'])
-    expect(tree.written.get(path)).toMatch(/parcels/i);
-  expect(tree.written.get('libs/kernel/src/ids.ts')).toContain("| 'pcl';");
+it.each(['parcels', 'air-parcels'])(
+  'the generated service %s compiles against the platform, and every shared list contains it',
+  (name) => {
+    const tree = treeInMemory();
+    generate(tree as never, { name, prefix: 'pcl' });
+    for (const path of ['tsconfig.json', 'apps/standalone/src/services.ts', 'docker-compose.yml'])
+      expect(tree.written.get(path)).toContain(name);
+    expect(tree.written.get('libs/kernel/src/ids.ts')).toContain("| 'pcl';");
 
-  const workspace = mkdtempSync(join(tmpdir(), 'berth-generated-'));
-  onTestFinished(() => rmSync(workspace, { recursive: true, force: true }));
-  for (const [path, text] of tree.written) {
-    if (!/parcels/.test(path)) continue;
-    mkdirSync(dirname(join(workspace, path)), { recursive: true });
-    // The prefix is not part of the kernel that is built here.
-    writeFileSync(join(workspace, path), text.replaceAll("'pcl'", "'dep'"));
-  }
-  writeFileSync(join(workspace, 'package.json'), '{ "type": "module" }');
-  for (const path of ['node_modules', 'libs/contracts/src/schema'])
-    symlinkSync(join(REPOSITORY, path), join(workspace, path));
-  const compilerOptions = {
-    noEmit: true,
-    composite: false,
-    rootDir: '/',
-    paths: { '@berth/contracts/parcels': [join(workspace, 'libs/contracts/src/parcels/index.ts')] },
-  };
-  writeFileSync(
-    join(workspace, 'tsconfig.json'),
-    JSON.stringify({ extends: join(REPOSITORY, 'tsconfig.base.json'), compilerOptions, include: ['apps'] }),
-  );
-  const compiler = join(REPOSITORY, 'node_modules/typescript/bin/tsc');
-  const { stdout, status } = spawnSync(process.execPath, [compiler, '-p', workspace], { encoding: 'utf8' });
-  expect(stdout).toBe('');
-  expect(status).toBe(0);
-});
+    const workspace = mkdtempSync(join(tmpdir(), 'berth-generated-'));
+    onTestFinished(() => rmSync(workspace, { recursive: true, force: true }));
+    for (const [path, text] of tree.written) {
+      if (!/parcels/.test(path)) continue;
+      mkdirSync(dirname(join(workspace, path)), { recursive: true });
+      // The prefix is not part of the kernel that is built here.
+      writeFileSync(join(workspace, path), text.replaceAll("'pcl'", "'dep'"));
+    }
+    writeFileSync(join(workspace, 'package.json'), '{ "type": "module" }');
+    for (const path of ['node_modules', 'libs/contracts/src/schema'])
+      symlinkSync(join(REPOSITORY, path), join(workspace, path));
+    const compilerOptions = {
+      noEmit: true,
+      composite: false,
+      rootDir: '/',
+      paths: { [`@berth/contracts/${name}`]: [join(workspace, `libs/contracts/src/${name}/index.ts`)] },
+    };
+    writeFileSync(
+      join(workspace, 'tsconfig.json'),
+      JSON.stringify({ extends: join(REPOSITORY, 'tsconfig.base.json'), compilerOptions, include: ['apps'] }),
+    );
+    const compiler = join(REPOSITORY, 'node_modules/typescript/bin/tsc');
+    const { stdout, status } = spawnSync(process.execPath, [compiler, '-p', workspace], { encoding: 'utf8' });
+    expect(stdout).toBe('');
+    expect(status).toBe(0);
+  },
+);

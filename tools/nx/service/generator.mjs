@@ -30,12 +30,20 @@ export const generate = (tree, options) => {
 
 const namesOf = ({ name, thing = name.replace(/s$/, ''), prefix = thing.slice(0, 3) }) => {
   if (!/^[a-z]{3}$/.test(prefix)) throw new Error('An id prefix has three letters: give one with --prefix.');
-  const capital = (word) => word[0].toUpperCase() + word.slice(1);
-  return { name, thing, prefix, Name: capital(name), Thing: capital(thing), NAME: name.toUpperCase() };
+  const key = (words) => words.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
+  const capital = (words) => key(words)[0].toUpperCase() + key(words).slice(1);
+  return {
+    ...{ name, nameKey: key(name), Name: capital(name), NAME: name.replaceAll('-', '_').toUpperCase() },
+    ...{ thing, thingKey: key(thing), Thing: capital(thing), thing_row: thing.replaceAll('-', '_') },
+    prefix,
+  };
 };
 
 const fill = (text, names) =>
-  text.replaceAll(/__(name|thing|prefix|Name|Thing|NAME)__/g, (_, key) => names[key]);
+  text.replaceAll(
+    /__(name|thing|prefix|Name|Thing|NAME|nameKey|thingKey|thing_row)__/g,
+    (_, key) => names[key],
+  );
 
 const targetOf = (path, names) => {
   const target = fill(path.replace(/\.template$/, ''), names);

@@ -1,4 +1,11 @@
-import type { AgentView, GetAgent, ListAgents, LocatedAgent } from '@berth/contracts/agents';
+import type {
+  AgentCounts,
+  AgentView,
+  CountOfEndUsers,
+  GetAgent,
+  ListAgents,
+  LocatedAgent,
+} from '@berth/contracts/agents';
 import { streamName, type ProjectionRunner } from '@berth/event-store';
 import { DomainError, type Page } from '@berth/kernel';
 import { Database, decodeCursor, encodeCursor, type SqlRunner } from '@berth/persistence';
@@ -78,6 +85,15 @@ export class AgentListQuery {
     const last = items.at(-1);
     const more = last !== undefined && Number(rows[0]?.found) > items.length;
     return { items, nextCursor: more ? encodeCursor({ before: last.id }) : null };
+  }
+
+  async countOfEndUsers({ accountId, externalUserIds }: CountOfEndUsers): Promise<AgentCounts> {
+    const rows = await this.database.query<{ id: string; agents: string }>(
+      `SELECT external_user_id AS id, count(*) AS agents FROM agent_list
+       WHERE account_id = $1 AND external_user_id = ANY($2) AND state <> 'deleting' GROUP BY external_user_id`,
+      [accountId, externalUserIds],
+    );
+    return { counts: Object.fromEntries(rows.map(({ id, agents }) => [id, Number(agents)])) };
   }
 
   /**

@@ -1,8 +1,10 @@
 import {
   agentsRequests,
+  type AgentCounts,
   type AgentRef,
   type AgentView,
   type AwakeAgent,
+  type CountOfEndUsers,
   type CreateAgent,
   type EnsureAwake,
   type GetAgent,
@@ -52,6 +54,11 @@ export class AgentNatsController {
   @HandleRequest(agentsRequests.list)
   list(request: ListAgents): Promise<Page<AgentView>> {
     return this.query.list(request);
+  }
+
+  @HandleRequest(agentsRequests.countOfEndUsers)
+  countOfEndUsers(request: CountOfEndUsers): Promise<AgentCounts> {
+    return this.query.countOfEndUsers(request);
   }
 
   @HandleRequest(agentsRequests.start)

@@ -1,6 +1,7 @@
 import { accountsErrors } from '@berth/contracts/accounts';
 import { agentsErrors } from '@berth/contracts/agents';
 import { deliveryErrors } from '@berth/contracts/delivery';
+import { endUsersErrors } from '@berth/contracts/end-users';
 import { execErrors } from '@berth/contracts/exec';
 import { filesErrors } from '@berth/contracts/files';
 import { operationsErrors } from '@berth/contracts/operations';
@@ -12,6 +13,7 @@ const contextErrors = {
   ...accountsErrors,
   ...agentsErrors,
   ...deliveryErrors,
+  ...endUsersErrors,
   ...execErrors,
   ...filesErrors,
   ...operationsErrors,

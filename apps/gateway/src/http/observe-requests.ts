@@ -1,6 +1,6 @@
 import { metrics, type Logger } from '@berth/telemetry';
 import type { HttpServer } from './fastify-types.js';
-import { pathOf } from './request-path.js';
+import { loggedPathOf } from './request-path.js';
 import { routeNameOf } from './route-name.js';
 
 const duration = metrics.histogram(
@@ -22,7 +22,7 @@ export const addObservationHooks = (server: HttpServer, log: Logger): void => {
     if (logsRequests) {
       const line = {
         method: request.method,
-        path: request.appLabel === undefined ? pathOf(request) : route,
+        path: request.appLabel === undefined ? loggedPathOf(request) : route,
         status,
         ms: Math.round(reply.elapsedTime),
       };

@@ -6,7 +6,7 @@ import { isStreamed, type HttpServer } from './fastify-types.js';
 import { setFixedHeaders } from './fixed-headers.js';
 import { HttpRefusal, invalidRequest } from './http-refusal.js';
 import { hostRefusal } from './host-header.js';
-import { pathOf } from './request-path.js';
+import { loggedPathOf, pathOf } from './request-path.js';
 import { routeNameOf } from './route-name.js';
 import { hasBrokenPath, isDecodable } from './request-target.js';
 import { paramsOf, type RouteResource } from './resource.js';
@@ -37,7 +37,7 @@ const inServerSpan = (request: FastifyRequest, reply: FastifyReply, done: () => 
       attributes: {
         'http.request.method': request.method,
         'http.route': route,
-        'url.path': request.appLabel === undefined ? pathOf(request) : route,
+        'url.path': request.appLabel === undefined ? loggedPathOf(request) : route,
       },
       ...(parent === undefined ? {} : { parent }),
     },

@@ -93,6 +93,7 @@ describe('/openapi.json', () => {
       'DELETE /api/agents/{agent_id}/env/{key}',
       'DELETE /api/agents/{agent_id}/exec/{execution_id}',
       'DELETE /api/agents/{agent_id}/files/delete',
+      'DELETE /api/v1/end-users/{external_id}',
       'DELETE /api/v1/keys/{key_id}',
       'DELETE /api/v1/operations/dead-letters/{id}',
       'DELETE /api/v1/operations/hosts/{id}',
@@ -112,6 +113,8 @@ describe('/openapi.json', () => {
       'GET /api/templates',
       'GET /api/v1/account',
       'GET /api/v1/audit',
+      'GET /api/v1/end-users',
+      'GET /api/v1/end-users/{external_id}',
       'GET /api/v1/keys',
       'GET /api/v1/operations/accounts',
       'GET /api/v1/operations/accounts/{account_id}',
@@ -140,6 +143,7 @@ describe('/openapi.json', () => {
       'POST /api/v1/operations/projections/{name}/rebuild',
       'PUT /api/agents/{agent_id}/env/{key}',
       'PUT /api/agents/{agent_id}/files/write',
+      'PUT /api/v1/end-users/{external_id}',
       'PUT /api/v1/operations/accounts/{account_id}',
     ]);
   });
@@ -205,7 +209,10 @@ describe('/openapi.json', () => {
       if (status === 400) expect(body.detail?.fields?.map((field) => field.path)).toEqual([name]);
       refused.push(name);
     }
-    const names = ['actor', 'cursor', 'externalId', 'externalUserId', 'label', 'name', 'resource'];
+    const names = [
+      ...['actor', 'cursor', 'externalId', 'externalIdPrefix', 'externalUserId'],
+      ...['label', 'name', 'resource', 'tag'],
+    ];
     expect([...new Set(refused)].sort()).toEqual(names);
   });
 

@@ -1,3 +1,4 @@
+import { END_USER_STATUSES, type EndUserView } from '@berth/contracts/end-users';
 import {
   AGENT_STATES,
   DEPLOYMENT_FAILURES,
@@ -21,6 +22,7 @@ import {
   integer,
   integerOrNull,
   list,
+  type MembersOf,
   number,
   numberOrNull,
   object,
@@ -79,6 +81,20 @@ const agent = view<AgentView>({
   updatedAt: time,
 });
 
+const endUserMembers: MembersOf<EndUserView> = {
+  externalId: text,
+  displayName: textOrNull,
+  metadata: { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean', 'null'] } },
+  tags: list(text),
+  status: { enum: [...END_USER_STATUSES] },
+  suspendedAt: timeOrNull,
+  createdAt: time,
+  updatedAt: time,
+  lastActiveAt: timeOrNull,
+  agentCount: integer,
+  policy: { type: 'null' },
+};
+
 const executionStatus: JsonSchema = { enum: [...EXECUTION_STATUSES] };
 const keptOutput: JsonSchema = {
   ...text,
@@ -119,6 +135,9 @@ export const RESPONSE_SCHEMAS: { readonly [name: string]: JsonSchema } = {
   DeploymentPage: page('Deployment'),
   AcceptedDeployment: object({ deploymentId: text, agent: ref('Agent') }),
   ChatReply: object({ response: text, conversation_id: text }),
+  EndUser: view<EndUserView>(endUserMembers),
+  EndUserPage: page('EndUser'),
+  EndUserDetail: object({ ...endUserMembers, agents: list(ref('Agent')) }),
   EnvVar: view<EnvVarView>({
     key: text,
     value: { ...text, description: '`********` for secrets.' },

@@ -6,7 +6,7 @@ import { Executions } from './executions.fixture.js';
 
 const EVERY_MS = 50;
 const DEPLOYED_WITHIN_MS = 300_000;
-const BEHIND_PROXY = ['accounts', 'agents', 'audit', 'delivery', 'exec', 'files', 'gateway'];
+const BEHIND_PROXY = ['accounts', 'agents', 'audit', 'delivery', 'end-users', 'exec', 'files', 'gateway'];
 
 /** Deploys of a compose installation by `tools/deploy.mjs`. */
 export const describeDeploys = (stack: () => ComposeStack): void => {

@@ -16,7 +16,7 @@ import { describeFilesApi } from './files-api.suite.js';
 import { describeIdleTime } from './idle-time.suite.js';
 
 const SERVICES = [
-  ...['proxy', 'gateway', 'accounts', 'agents', 'audit', 'delivery', 'exec', 'files', 'runtime'],
+  ...['proxy', 'gateway', 'accounts', 'agents', 'audit', 'delivery', 'end-users', 'exec', 'files', 'runtime'],
   ...['nats', 'eventstore', 'postgres'],
 ];
 

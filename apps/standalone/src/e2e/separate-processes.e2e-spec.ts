@@ -5,6 +5,7 @@ import { describeAccountsApi } from './accounts-api.suite.js';
 import { describeAgentsApi } from './agents-api.suite.js';
 import { Api } from './api.fixture.js';
 import { describeConsoleApi } from './console.suite.js';
+import { describeEndUsersApi } from './end-users-api.suite.js';
 import { describeEnvironmentApi } from './environment.suite.js';
 import { describeExecAndAgents } from './exec-agents.suite.js';
 import { describeExecApi } from './exec-api.suite.js';
@@ -37,6 +38,7 @@ describe('every service as a separate process, with two each of gateway, agents 
   describeAccountApi(running);
   describeAccountsApi(running);
   describeIsolation(running);
+  describeEndUsersApi(running);
   describeEnvironmentApi(running);
   describeExecApi(running);
   describeExecAndAgents(running);

@@ -42,6 +42,7 @@ export const startSeparateStack = async (
     'agents-2': {},
     audit: {},
     delivery: {},
+    'end-users': {},
     exec: {},
     'exec-2': {},
     files: {},

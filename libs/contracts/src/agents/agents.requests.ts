@@ -48,6 +48,16 @@ export interface ListAgents extends NullWhenAbsent<ListAgentsQuery> {
   readonly accountId: string;
 }
 
+export interface CountOfEndUsers {
+  readonly accountId: string;
+  readonly externalUserIds: readonly string[];
+}
+
+/** The number of agents by `externalUserId`; an end user without agents is absent. */
+export interface AgentCounts {
+  readonly counts: Readonly<Record<string, number>>;
+}
+
 export type ActivityKind = 'chat' | 'file' | 'exec' | 'console' | 'app' | 'webhook' | 'schedule' | 'start';
 
 export interface EnsureAwake extends CommandEnvelope {
@@ -192,6 +202,7 @@ export const agentsRequests = {
   create: defineRequest<CreateAgent, AgentView>('cmd.agents.create.v1', undefined, { whenLost: 'repeat' }),
   get: defineRequest<GetAgent, AgentView>('qry.agents.get.v1', 65_000),
   list: defineRequest<ListAgents, Page<AgentView>>('qry.agents.list.v1'),
+  countOfEndUsers: defineRequest<CountOfEndUsers, AgentCounts>('qry.agents.count-of-end-users.v1'),
   delete: defineRequest<AgentRef, Record<string, never>>('cmd.agents.delete.v1'),
   start: defineRequest<AgentRef, TransitionResult>('cmd.agents.start.v1', 65_000, { whenLost: 'repeat' }),
   stop: defineRequest<AgentRef, TransitionResult>('cmd.agents.stop.v1', 65_000, { whenLost: 'repeat' }),

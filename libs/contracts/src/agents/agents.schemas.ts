@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import {
+  EXTERNAL_USER_ID,
   listWithUnique,
   number,
   oneOf,
@@ -29,13 +30,6 @@ const EXTERNAL_ID: TextBounds = {
   max: 256,
   pattern: /^[^\p{Cc}]+$/u,
   means: 'must not contain control characters',
-};
-
-/** An end user's external id. */
-const EXTERNAL_USER_ID: TextBounds = {
-  max: 128,
-  pattern: /^[A-Za-z0-9_@.:+-]+$/,
-  means: 'may contain letters, digits and _ @ . : + - only',
 };
 
 /** Label names fit into the filter `label=name=value`. */

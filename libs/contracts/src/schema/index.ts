@@ -1,4 +1,5 @@
 export { VARIABLE_VALUE_CHARS, variableName, variableValue } from './environment.js';
+export { EXTERNAL_USER_ID, isExternalUserId } from './external-user-id.js';
 export { JSON_BODY_LIMIT } from './json-body.js';
 export {
   isoTime,

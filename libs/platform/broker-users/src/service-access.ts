@@ -3,7 +3,7 @@ import type { ServiceAccess } from './broker-permissions.js';
 
 /** Every service has its own NATS user. */
 export type ServiceName =
-  'accounts' | 'agents' | 'audit' | 'delivery' | 'exec' | 'files' | 'gateway' | 'runtime';
+  'accounts' | 'agents' | 'audit' | 'delivery' | 'end-users' | 'exec' | 'files' | 'gateway' | 'runtime';
 
 /** What each service does on the broker. */
 export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
@@ -55,6 +55,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'cmd.agents.sleep.v1',
       'cmd.agents.start.v1',
       'cmd.agents.stop.v1',
+      'qry.agents.count-of-end-users.v1',
       'qry.agents.dead-letters.v1',
       'qry.agents.get-deployment.v1',
       'qry.agents.get.v1',
@@ -124,6 +125,27 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
     ],
     publishes: [],
     consumes: [{ context: 'agents', durable: 'delivery__forget-conversations' }],
+    claim: 'takes',
+    tables: true,
+  },
+  'end-users': {
+    handles: [
+      'cmd.end-users.delete-dead-letter.v1',
+      'cmd.end-users.delete.v1',
+      'cmd.end-users.put.v1',
+      'cmd.end-users.rebuild-projection.v1',
+      'cmd.end-users.replay-dead-letter.v1',
+      'cmd.end-users.resume.v1',
+      'cmd.end-users.suspend.v1',
+      'qry.end-users.dead-letters.v1',
+      'qry.end-users.get.v1',
+      'qry.end-users.health.v1',
+      'qry.end-users.list.v1',
+      'qry.end-users.projections.v1',
+    ],
+    calls: ['cmd.agents.delete.v1', 'qry.agents.count-of-end-users.v1', 'qry.agents.list.v1'],
+    publishes: ['end-users'],
+    consumes: [],
     claim: 'takes',
     tables: true,
   },
@@ -219,6 +241,11 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'cmd.delivery.delete-dead-letter.v1',
       'cmd.delivery.rebuild-projection.v1',
       'cmd.delivery.replay-dead-letter.v1',
+      'cmd.end-users.delete-dead-letter.v1',
+      'cmd.end-users.delete.v1',
+      'cmd.end-users.put.v1',
+      'cmd.end-users.rebuild-projection.v1',
+      'cmd.end-users.replay-dead-letter.v1',
       'cmd.exec.cancel.v1',
       'cmd.exec.delete-dead-letter.v1',
       'cmd.exec.follow-output.v1',
@@ -262,6 +289,11 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'qry.delivery.dead-letters.v1',
       'qry.delivery.health.v1',
       'qry.delivery.projections.v1',
+      'qry.end-users.dead-letters.v1',
+      'qry.end-users.get.v1',
+      'qry.end-users.health.v1',
+      'qry.end-users.list.v1',
+      'qry.end-users.projections.v1',
       'qry.exec.await.v1',
       'qry.exec.dead-letters.v1',
       'qry.exec.get.v1',

@@ -32,7 +32,7 @@ export interface TablesOptions extends ServiceTables {
 
 /** `openDatabase`, waiting for PostgreSQL. Throws `ConfigError` when the server rejects DATABASE_URL. */
 export const openTables = (options: TablesOptions, link: NatsLink): Promise<Database> => {
-  const { name, schema = name, config, migrations, entities, log, signal } = options;
+  const { name, schema = name.replaceAll('-', '_'), config, migrations, entities, log, signal } = options;
   const { databaseUrl: url, databasePool: poolSize } = config;
   const part = { url, log, ...(signal === undefined ? {} : { signal }) };
   return awaitPart({ ...part, ...POSTGRES }, () =>

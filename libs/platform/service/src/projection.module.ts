@@ -2,7 +2,7 @@ import { EventStore, ProjectionRunner, type Projection } from '@berth/event-stor
 import { NatsLink, NatsNotices } from '@berth/messaging';
 import { ProjectionRunners } from '@berth/operations';
 import { Database } from '@berth/persistence';
-import { Inject, Module, type DynamicModule } from '@nestjs/common';
+import { Inject, Module, type DynamicModule, type FactoryProvider } from '@nestjs/common';
 import { ServiceContext } from './service-context.js';
 
 export interface ProjectionOptions {
@@ -21,23 +21,38 @@ export const InjectProjection = (
 @Module({})
 export class ProjectionModule {
   static forFeature(projection: Projection, options: ProjectionOptions = {}): DynamicModule {
-    const token = tokenOf(projection);
+    return ProjectionModule.forFeatureAsync(projection, { useFactory: () => projection, ...options });
+  }
+
+  /** For a projection that needs the service's configuration, or another provider of the platform. */
+  static forFeatureAsync(
+    { name }: Pick<Projection, 'name'>,
+    {
+      inject = [],
+      useFactory,
+      ...options
+    }: Pick<FactoryProvider<Projection>, 'inject' | 'useFactory'> & ProjectionOptions,
+  ): DynamicModule {
+    const token = tokenOf({ name });
+    const made = `${token}, made`;
     return {
       module: ProjectionModule,
       providers: [
+        { provide: made, inject, useFactory },
         {
           provide: token,
-          inject: [EventStore, Database, NatsLink, ProjectionRunners, ServiceContext],
+          inject: [made, EventStore, Database, NatsLink, ProjectionRunners, ServiceContext],
           useFactory: (
+            projection: Projection,
             store: EventStore,
             database: Database,
             link: NatsLink,
             runners: ProjectionRunners,
-            { name, log }: ServiceContext,
+            context: ServiceContext,
           ) => {
-            const notices = new NatsNotices(link, name);
-            const parts = { store, database, notices, projection, log };
-            return runners.add(projection.name, new ProjectionRunner({ ...parts, ...options }));
+            const notices = new NatsNotices(link, context.name);
+            const parts = { store, database, notices, projection, log: context.log };
+            return runners.add(name, new ProjectionRunner({ ...parts, ...options }));
           },
         },
       ],

@@ -10,7 +10,7 @@ export type ServiceSettings = BrokerEnv &
 
 /** The tables of a service. */
 export interface ServiceTables {
-  /** Default: the service's name. */
+  /** Default: the service's name, with `_` for `-`. */
   readonly schema?: string;
   readonly migrations: readonly Migration[];
   readonly entities?: NonNullable<DatabaseOptions['entities']>;

@@ -14,6 +14,7 @@ const SHIPPED_TEMPLATES = fileURLToPath(new URL('../../../../../infra/templates'
 /** The services that a submission passes through, each a separate process; `exec` twice. */
 export const SERVICES = [
   'delivery',
+  'end-users',
   'files',
   'accounts',
   'agents',

@@ -1,0 +1,63 @@
+import { agentsRequests, type AgentView } from '@berth/contracts/agents';
+import { isDomainError, stepOf, type CommandEnvelope } from '@berth/kernel';
+import { Requester } from '@berth/messaging';
+import { Inject, Injectable } from '@nestjs/common';
+
+const PAGE = 200;
+
+/** The agents of end users, as `agents` knows them. */
+@Injectable()
+export class AgentsOfEndUser {
+  constructor(@Inject(Requester) private readonly requester: Pick<Requester, 'request'>) {}
+
+  /** Returns every agent with this external user id, newest first. */
+  async list(accountId: string, externalUserId: string): Promise<readonly AgentView[]> {
+    const agents: AgentView[] = [];
+    const filter = { externalId: null, state: null, name: null, label: null };
+    let cursor: string | null = null;
+    do {
+      const page: { items: readonly AgentView[]; nextCursor: string | null } = await this.requester.request(
+        agentsRequests.list,
+        { accountId, externalUserId, ...filter, cursor, limit: PAGE },
+      );
+      agents.push(...page.items);
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    return agents;
+  }
+
+  /** Returns the number of agents of each end user; one without agents is absent. */
+  async count(
+    accountId: string,
+    externalUserIds: readonly string[],
+  ): Promise<Readonly<Record<string, number>>> {
+    if (externalUserIds.length === 0) return {};
+    const { counts } = await this.requester.request(agentsRequests.countOfEndUsers, {
+      accountId,
+      externalUserIds,
+    });
+    return counts;
+  }
+
+  /** Returns once no agent of the end user is left. */
+  async deleteAll(envelope: CommandEnvelope, externalUserId: string): Promise<void> {
+    const deleted = new Set<string>();
+    for (;;) {
+      const left = (await this.list(envelope.accountId, externalUserId)).filter(({ id }) => !deleted.has(id));
+      if (left.length === 0) return;
+      await Promise.all(left.map(({ id }) => this.delete(envelope, id)));
+      for (const { id } of left) deleted.add(id);
+    }
+  }
+
+  private async delete(envelope: CommandEnvelope, agentId: string): Promise<void> {
+    try {
+      await this.requester.request(agentsRequests.delete, {
+        ...stepOf(envelope, `delete:${agentId}`),
+        agentId,
+      });
+    } catch (error) {
+      if (!isDomainError(error, 'not_found')) throw error;
+    }
+  }
+}

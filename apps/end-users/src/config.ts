@@ -1,0 +1,28 @@
+import { readEnv, ServiceEnv, type Env } from '@berth/config';
+import { parseKeyring, type Keyring } from '@berth/persistence';
+
+export abstract class EndUsersConfig extends ServiceEnv {
+  /** The operator's keys, which wrap the key of each end user. */
+  abstract readonly keyring: Keyring;
+}
+
+/** The common variables, and BERTH_SECRET_KEY (`id:base64 of 32 bytes`, newest first). Throws `ConfigError`. */
+export const readEndUsersConfig = (env: Env): EndUsersConfig => {
+  const reader = readEnv(env);
+  const keyring = keyringOf(reader.string('BERTH_SECRET_KEY'), (what) =>
+    reader.problem('BERTH_SECRET_KEY', what),
+  );
+  return reader.done({ ...reader.serviceEnv(), keyring });
+};
+
+const NO_KEYS: Keyring = { current: '', keys: new Map() };
+
+const keyringOf = (text: string, reportProblem: (what: string) => void): Keyring => {
+  if (text === '') return NO_KEYS;
+  try {
+    return parseKeyring(text);
+  } catch {
+    reportProblem('must be id:base64key pairs of 32 byte keys, the current one first');
+    return NO_KEYS;
+  }
+};

@@ -1,0 +1,35 @@
+import { Clock, stepOf, type CommandEnvelope } from '@berth/kernel';
+import { Injectable } from '@nestjs/common';
+import { AgentsOfEndUser } from '../agents-of-end-user.js';
+import { ExternalIds } from '../external-id/external-ids.js';
+import { PersonalKeys } from '../personal-data/personal-keys.js';
+import type { DeletedEndUser } from './end-user.js';
+import { EndUserWrites } from './end-user-writes.js';
+
+/** Removes what a deleted end user leaves: its agents, its external id, and last the key of its personal data. */
+@Injectable()
+export class EndUserErasure {
+  constructor(
+    private readonly agents: AgentsOfEndUser,
+    private readonly externalIds: ExternalIds,
+    private readonly keys: PersonalKeys,
+    private readonly writes: EndUserWrites,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Every step may be repeated: the external id is known as long as the key exists. */
+  async run(
+    { endUserId, accountId, sealed, erased }: DeletedEndUser,
+    envelope: CommandEnvelope,
+  ): Promise<void> {
+    const personal = await this.keys.find(endUserId);
+    if (personal !== null && !erased) {
+      const { externalId } = personal.open(sealed);
+      await this.agents.deleteAll(envelope, externalId);
+      await this.externalIds.release(envelope, externalId, endUserId);
+    }
+    await this.keys.destroy(endUserId);
+    const command = { type: 'RecordErasure', endUserId, accountId, now: this.clock.now() } as const;
+    await this.writes.handle(command, stepOf(envelope, 'erased'));
+  }
+}

@@ -1,0 +1,42 @@
+import type { EndUserCommand, EndUserView, PutEndUser, PutEndUserResult } from '@berth/contracts/end-users';
+import { Injectable } from '@nestjs/common';
+import { EndUserViews } from '../end-user-list/end-user-views.js';
+import { endUserNotFound } from './end-user.decider.js';
+import { EndUserErasure } from './end-user-erasure.js';
+import { EndUserWrites } from './end-user-writes.js';
+
+@Injectable()
+export class EndUserCommandHandler {
+  constructor(
+    private readonly writes: EndUserWrites,
+    private readonly erasure: EndUserErasure,
+    private readonly views: EndUserViews,
+  ) {}
+
+  async put(command: PutEndUser): Promise<PutEndUserResult> {
+    const { endUser, created } = await this.writes.put(command);
+    return { endUser: await this.views.ofState(endUser), created };
+  }
+
+  suspend(command: EndUserCommand): Promise<EndUserView> {
+    return this.change(command, 'Suspend');
+  }
+
+  resume(command: EndUserCommand): Promise<EndUserView> {
+    return this.change(command, 'Resume');
+  }
+
+  /** Returns once nothing of the end user can be reached. */
+  async delete(command: EndUserCommand): Promise<Record<string, never>> {
+    const state = await this.writes.change(command, 'Delete');
+    if (state.kind !== 'deleted') throw endUserNotFound();
+    await this.erasure.run(state, command);
+    return {};
+  }
+
+  private async change(command: EndUserCommand, type: 'Suspend' | 'Resume'): Promise<EndUserView> {
+    const state = await this.writes.change(command, type);
+    if (state.kind !== 'live') throw endUserNotFound();
+    return this.views.ofState(state);
+  }
+}

@@ -1,0 +1,45 @@
+import { endUsersEvents } from '@berth/contracts/end-users';
+import type { EventCodec, RecordedEvent } from '@berth/event-store';
+import { contractEvent, type ContractEvent } from '@berth/kernel';
+import type { EndUserEvent } from './end-user.js';
+
+const TYPES: ReadonlySet<string> = new Set<EndUserEvent['type']>([
+  'EndUserCreated',
+  'EndUserUpdated',
+  'EndUserSuspended',
+  'EndUserResumed',
+  'EndUserDeleted',
+  'EndUserErased',
+]);
+
+/** Codec of the streams `endUser-eus_…`. */
+export const endUserCodec: EventCodec<EndUserEvent> = {
+  category: 'endUser',
+  toStored: ({ type, ...data }) => ({ type, data }),
+  fromStored: ({ type, data }) => {
+    if (!TYPES.has(type)) throw new Error(`No event of an end user has the type ${type}.`);
+    return { type, ...data } as unknown as EndUserEvent;
+  },
+};
+
+/** Returns the public part of an event, without personal data; null when the event is private. */
+export const toContractEvent = (recorded: RecordedEvent): ContractEvent | null => {
+  const event = endUserCodec.fromStored(recorded);
+  const { endUserId, accountId } = event;
+  const publish = (name: keyof typeof endUsersEvents, at: string): ContractEvent =>
+    contractEvent(endUsersEvents[name], { accountId, subjectId: endUserId }, { accountId, endUserId, at });
+  switch (event.type) {
+    case 'EndUserCreated':
+      return publish('created', event.createdAt);
+    case 'EndUserUpdated':
+      return publish('updated', event.updatedAt);
+    case 'EndUserSuspended':
+      return publish('suspended', event.at);
+    case 'EndUserResumed':
+      return publish('resumed', event.at);
+    case 'EndUserDeleted':
+      return publish('deleted', event.at);
+    case 'EndUserErased':
+      return null;
+  }
+};

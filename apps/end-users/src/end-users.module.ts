@@ -1,0 +1,60 @@
+import { SecretBox } from '@berth/persistence';
+import { PlatformModule, ProjectionModule, RelayModule } from '@berth/service';
+import { Module } from '@nestjs/common';
+import { AgentsOfEndUser } from './agents-of-end-user.js';
+import { EndUsersConfig, readEndUsersConfig } from './config.js';
+import { EndUserCommandHandler } from './end-user/end-user.command-handler.js';
+import { EndUserErasure } from './end-user/end-user-erasure.js';
+import { endUserCodec, toContractEvent } from './end-user/end-user.events.js';
+import { EndUserNatsController } from './end-user/end-user.nats-controller.js';
+import { EndUserStreams } from './end-user/end-user.streams.js';
+import { EndUserWrites } from './end-user/end-user-writes.js';
+import { UnfinishedErasures } from './end-user/unfinished-erasures.js';
+import { END_USER_LIST, endUserListProjection } from './end-user-list/end-user-list.projection.js';
+import { EndUserListQuery } from './end-user-list/end-user-list.query.js';
+import { EndUserViews } from './end-user-list/end-user-views.js';
+import { ExternalIdStreams } from './external-id/external-id.streams.js';
+import { ExternalIds } from './external-id/external-ids.js';
+import { LookupKey } from './external-id/lookup-key.js';
+import { migrations } from './migrations.js';
+import { PersonalKeys } from './personal-data/personal-keys.js';
+
+@Module({
+  imports: [
+    PlatformModule.forService({
+      name: 'end-users',
+      config: EndUsersConfig,
+      readConfig: readEndUsersConfig,
+      tables: { migrations },
+      streams: { publishes: ['end-users'] },
+    }),
+    ProjectionModule.forFeatureAsync(END_USER_LIST, {
+      inject: [EndUsersConfig],
+      useFactory: ({ keyring }: EndUsersConfig) => endUserListProjection(new SecretBox(keyring)),
+    }),
+    RelayModule.forFeature({ categories: [endUserCodec.category], toContractEvent }),
+  ],
+  controllers: [EndUserNatsController],
+  providers: [
+    {
+      provide: SecretBox,
+      inject: [EndUsersConfig],
+      useFactory: ({ keyring }: EndUsersConfig) => new SecretBox(keyring),
+    },
+    LookupKey,
+    ExternalIdStreams,
+    ExternalIds,
+    PersonalKeys,
+
+    EndUserStreams,
+    EndUserWrites,
+    EndUserErasure,
+    EndUserCommandHandler,
+    UnfinishedErasures,
+
+    AgentsOfEndUser,
+    EndUserViews,
+    EndUserListQuery,
+  ],
+})
+export class EndUsersModule {}

@@ -1,0 +1,79 @@
+import Type from 'typebox';
+import {
+  EXTERNAL_USER_ID,
+  isoTime,
+  isStorable,
+  oneOf,
+  orNull,
+  pageMembers,
+  text,
+  utf8Bytes,
+  withMessage,
+  type Shape,
+} from '../schema/index.js';
+import { END_USER_STATUSES, type MetadataValue } from './end-user.view.js';
+
+const METADATA = { members: 50, bytes: 16_384 };
+const TAGS = { max: 8, chars: 64 };
+const DISPLAY_NAME_CHARS = 256;
+
+/** Texts without a bound of their own: the metadata as a whole has one. */
+const metadataText = Type.Refine(
+  Type.String(),
+  isStorable,
+  () => 'must be valid Unicode without NUL characters',
+);
+
+const metadata = withMessage(
+  Type.Refine(
+    Type.Unsafe<Record<string, MetadataValue>>({
+      type: 'object',
+      propertyNames: metadataText,
+      additionalProperties: Type.Union([metadataText, Type.Number(), Type.Boolean(), Type.Null()]),
+      maxProperties: METADATA.members,
+    }),
+    (value) => utf8Bytes(JSON.stringify(value)) <= METADATA.bytes,
+  ),
+  `must be an object of at most ${METADATA.members} texts, numbers, booleans and nulls, and ${METADATA.bytes} bytes as JSON`,
+);
+
+const tags = withMessage(
+  Type.Array(text({ max: TAGS.chars }), { maxItems: TAGS.max, uniqueItems: true }),
+  `must be a list of at most ${TAGS.max} different texts of 1 to ${TAGS.chars} characters`,
+);
+
+/** `PUT /api/v1/end-users/{external_id}` */
+export const putEndUserBody = Type.Object(
+  {
+    displayName: Type.Optional(
+      orNull(text({ min: 0, max: DISPLAY_NAME_CHARS }), {
+        description: `Up to ${DISPLAY_NAME_CHARS} characters.`,
+      }),
+    ),
+    metadata: Type.Optional(
+      orNull(metadata, {
+        description: `Replaces the whole: at most ${METADATA.members} members and ${METADATA.bytes} bytes as JSON.`,
+      }),
+    ),
+    tags: Type.Optional(
+      orNull(tags, {
+        description: `Replaces the whole: at most ${TAGS.max} different tags of 1 to ${TAGS.chars} characters.`,
+      }),
+    ),
+  },
+  { $id: 'PutEndUserBody', description: 'A member that is left out is kept; null clears it.' },
+);
+export type PutEndUserBody = Shape<typeof putEndUserBody>;
+
+/** `GET /api/v1/end-users` */
+export const listEndUsersQuery = Type.Object({
+  status: Type.Optional(oneOf(END_USER_STATUSES)),
+  tag: Type.Optional(text({ max: TAGS.chars }, { description: 'One whole tag.' })),
+  externalIdPrefix: Type.Optional(
+    text({ max: EXTERNAL_USER_ID.max }, { description: 'Literal: `_` and `%` are characters.' }),
+  ),
+  lastActiveBefore: Type.Optional(isoTime({ description: 'Excludes end users who were never active.' })),
+  lastActiveAfter: Type.Optional(isoTime({ description: 'Excludes end users who were never active.' })),
+  ...pageMembers,
+});
+export type ListEndUsersQuery = Shape<typeof listEndUsersQuery>;

@@ -1,0 +1,12 @@
+import type { TextBounds } from './text.js';
+
+/** The caller's own id of an end user. */
+export const EXTERNAL_USER_ID = {
+  max: 128,
+  pattern: /^[A-Za-z0-9_@.:+-]+$/,
+  means: 'may contain letters, digits and _ @ . : + - only',
+} as const satisfies TextBounds;
+
+/** Whether a text can be the external id of an end user. */
+export const isExternalUserId = (value: string): boolean =>
+  value.length <= EXTERNAL_USER_ID.max && EXTERNAL_USER_ID.pattern.test(value);
