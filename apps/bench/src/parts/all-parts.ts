@@ -1,4 +1,5 @@
 import type { BenchOptions } from '../options.js';
+import { appPart } from './app.part.js';
 import { appendPart } from './append.part.js';
 import { buildPart } from './build.part.js';
 import { chatPart } from './chat.part.js';
@@ -26,6 +27,7 @@ export const PARTS: readonly Part[] = [
   rebuildPart,
   execPart,
   gatewayPart,
+  appPart,
   chatPart,
   wakePart,
   filesPart,
