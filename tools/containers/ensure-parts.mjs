@@ -34,6 +34,17 @@ const PARTS = [
     // Built outside its repository, nerdctl does not know its version.
     versionVariable: 'github.com/containerd/nerdctl/v2/pkg/version.Version',
   },
+  {
+    name: 'buildkit',
+    least: [0, 18],
+    module: 'github.com/moby/buildkit',
+    packages: ['cmd/buildkitd', 'cmd/buildctl'],
+    programs: ['buildkitd', 'buildctl'],
+    tags: '',
+    versionVariable: 'github.com/moby/buildkit/version.Version',
+    // It runs in the images of builds, which need not have a C library.
+    env: { CGO_ENABLED: '0' },
+  },
 ];
 
 /** Programs of the system that the tests use, with their Debian packages. */
@@ -49,7 +60,7 @@ const TO_BUILD_RUNC = ['libseccomp-dev', 'pkg-config', 'gcc', 'libc6-dev'];
 const CNI_FOLDERS = ['/usr/lib/cni', '/opt/cni/bin', '/usr/libexec/cni'];
 
 /**
- * Finds containerd, runc and nerdctl on the PATH, and builds those that are missing or too old from the Go modules next
+ * Finds containerd, runc, nerdctl and BuildKit on the PATH, and builds those that are missing or too old from the Go modules next
  * to this file, once per version. Installs the packages of the system with apt-get if this process is root. Throws
  * `SetupError` with one line for each thing that is missing.
  *

@@ -50,7 +50,7 @@ export function builtFolder({ name }) {
 export async function build(part, log) {
   const target = builtFolder(part);
   if (existsSync(target)) return target;
-  const { name, module, packages, programs, tags, versionVariable } = part;
+  const { name, module, packages, programs, tags, versionVariable, env } = part;
   const version = versionOf(part);
   log(`Building ${name} ${version} (once, one to two minutes) ...`);
   const work = `${target}.${process.pid}`;
@@ -73,6 +73,7 @@ export async function build(part, log) {
     ];
     const code = await runChild('go', [...args, ...packages.map((path) => join(module, path))], {
       cwd: work,
+      env: { ...process.env, ...env },
     });
     if (code !== 0) throw new SetupError(`${name} could not be built; the message of Go is above.`);
     renameSync(bin, target);

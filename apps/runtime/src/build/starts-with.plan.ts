@@ -14,6 +14,11 @@ export interface StartPlan {
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** The version is the image that the repository's Dockerfile makes. */
+export interface DockerfilePlan {
+  readonly dockerfile: true;
+}
+
 /** Why nothing says how the repository starts. */
 export interface NoStart {
   readonly refusal: string;
@@ -25,12 +30,19 @@ const PROGRAMS = ['main.py', 'app.py'] as const;
 const PYTHON = '.venv/bin/python';
 
 const NOTHING_FOUND =
-  'The repository has no berth.json, no package.json with a start script, and no Python program with pyproject.toml or requirements.txt.';
+  'The repository has no berth.json, no Dockerfile, no package.json with a start script, and no Python program with pyproject.toml or requirements.txt.';
 
-/** The first kind that matches decides, even if it is not valid. */
-export const planStart = (files: TopFiles): StartPlan | NoStart => {
+/**
+ * The first kind that matches decides, even if it is not valid. `refusesDockerfiles`: why the host builds none; null: it
+ * does.
+ */
+export const planStart = (
+  files: TopFiles,
+  refusesDockerfiles: string | null,
+): StartPlan | DockerfilePlan | NoStart => {
   if (files.berthJson !== null) return fromBerthJson(files.berthJson);
-  if (files.names.has('Dockerfile')) return { refusal: 'This host builds no Dockerfile. Add a berth.json.' };
+  if (files.names.has('Dockerfile'))
+    return refusesDockerfiles === null ? { dockerfile: true } : { refusal: refusesDockerfiles };
   return fromPackage(files) ?? fromPython(files) ?? { refusal: NOTHING_FOUND };
 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { planStart, type TopFiles } from './starts-with.plan.js';
+import { planStart as planStartOn, type TopFiles } from './starts-with.plan.js';
 
 const files = (given: Readonly<Record<string, unknown>>): TopFiles => {
   const textOf = (name: string): string | null => {
@@ -13,6 +13,7 @@ const files = (given: Readonly<Record<string, unknown>>): TopFiles => {
     packageJson: textOf('package.json'),
   };
 };
+const planStart = (given: TopFiles) => planStartOn(given, null);
 const node = { 'package.json': { scripts: { start: 'node main.js' } } };
 
 describe('how a repository starts', () => {
@@ -52,9 +53,15 @@ describe('how a repository starts', () => {
     });
   });
 
-  it('is unknown with a Dockerfile, where there are no containers', () => {
-    expect(planStart(files({ ...node, Dockerfile: 'FROM scratch' }))).toEqual({
-      refusal: expect.stringContaining('Dockerfile') as string,
+  it('is its Dockerfile, rather than a package.json', () => {
+    expect(planStart(files({ ...node, Dockerfile: 'FROM scratch' }))).toEqual({ dockerfile: true });
+  });
+
+  it('is unknown with a Dockerfile on a host that builds none, for the reason of the host', () => {
+    const reason = 'No BuildKit.';
+    expect(planStartOn(files({ ...node, Dockerfile: '' }), reason)).toEqual({ refusal: reason });
+    expect(planStartOn(files({ 'berth.json': { start: 'x' }, Dockerfile: '' }), reason)).toMatchObject({
+      start: 'x',
     });
   });
 

@@ -17,6 +17,9 @@ export const readTopFiles = async (folder: string): Promise<TopFiles> => {
   return { names, berthJson, packageJson };
 };
 
+/** The Dockerfile of a checked-out repository, if it is valid in size. */
+export const readDockerfile = (folder: string): Promise<string> => readText(join(folder, 'Dockerfile'));
+
 /** The text of a regular file of at most 1 MiB; any other is empty. */
 const readText = async (path: string): Promise<string> => {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(

@@ -5,18 +5,24 @@ import { RuntimeConfig } from '../config.js';
 import { Driver } from '../driver/driver.js';
 import { DriverError } from '../driver/driver-error.js';
 import { widestNetwork } from '../driver/requirements.plan.js';
-import type { TaskEnd } from '../driver/task-spec.js';
+import type { ImageBuildSpec } from '../driver/task-spec.js';
 import { limitsOf } from '../agent/box-spec-of.js';
 import { SystemLog } from '../logs/system-log.js';
+import { baseImagesOf } from './base-images.js';
 import { BuildFailure } from './build-failure.js';
 import { BuildLog } from './build-log.js';
+import { BuildSummary } from './build-summary.js';
 import { clone } from './git/clone.js';
+import { removeTree } from '../remove-tree.js';
 import { planStart, type StartPlan } from './starts-with.plan.js';
-import { readTopFiles } from './top-files.js';
-import { VersionStore, type StoredBuild } from './version-store.js';
+import { readDockerfile, readTopFiles } from './top-files.js';
+import { problemOf } from './task-problem.js';
+import { VersionStore, type BuiltVersion, type StoredBuild } from './version-store.js';
 
 /** What a tree may take besides the agent's disk. */
 const TREE_BYTES = 1024 ** 3;
+/** What images and layers may take besides: those of usual languages are of 1 to 2 GB, and a build has them twice. */
+const IMAGE_BYTES = 8 * 1024 ** 3;
 
 /** Builds one version, from the clone to code that an agent can start. */
 @Injectable()
@@ -86,38 +92,67 @@ export class VersionBuild {
       signal,
     );
     log.add('info', `Fetched commit ${cloned.commit} of ${cloned.branch}.`);
-    const plan = planStart(await readTopFiles(folder));
+    const plan = planStart(await readTopFiles(folder), this.driver.capabilities.refusesDockerfiles);
     if ('refusal' in plan) throw new BuildFailure('cannot_start_repository', plan.refusal);
-    await this.#runSteps(request, folder, plan, log, signal);
-    const { start, env } = plan;
+    const version =
+      'dockerfile' in plan
+        ? { image: await this.#buildImage(request, folder, log, signal) }
+        : await this.#runSteps(request, folder, plan, log, signal);
     log.add('info', `Built commit ${cloned.commit} of ${cloned.branch}.`);
-    return { state: 'built', ...cloned, version: { start, env } };
+    return { state: 'built', ...cloned, version };
+  }
+
+  /** The image contains what the version needs of the code. */
+  async #buildImage(
+    request: BuildVersion,
+    folder: string,
+    log: BuildLog,
+    signal: AbortSignal,
+  ): Promise<string> {
+    log.add('info', '$ docker build .');
+    const { registries } = this.settings.operator.current.deploy;
+    const images = baseImagesOf(await readDockerfile(folder), registries);
+    const summary = new BuildSummary();
+    const onOutput = (chunk: Buffer): void => {
+      log.addOutput(chunk);
+      summary.add(chunk);
+    };
+    const bounds = this.#boundsOf(request, folder);
+    const limits = { ...bounds.limits, diskBytes: bounds.limits.diskBytes + IMAGE_BYTES };
+    const end = await this.driver.buildImage({ ...bounds, limits, images }, onOutput, signal);
+    signal.throwIfAborted();
+    if (end.how !== 'built') throw new BuildFailure('build_failed', summary.problemOf(end));
+    await removeTree(folder);
+    return end.image;
+  }
+
+  #boundsOf({ deploymentId, resources }: BuildVersion, folder: string): Omit<ImageBuildSpec, 'images'> {
+    const limits = limitsOf(resources, this.settings.operator.current.runtime.pidsLimit);
+    return {
+      taskId: deploymentId,
+      folder,
+      limits: { ...limits, diskBytes: limits.diskBytes + TREE_BYTES },
+      network: widestNetwork(this.driver.capabilities),
+    };
   }
 
   /** Without a step too, the folder passes through a task, which closes it to writers. */
   async #runSteps(
-    { deploymentId, resources }: BuildVersion,
+    request: BuildVersion,
     folder: string,
-    { build, env }: StartPlan,
+    { build, start, env }: StartPlan,
     log: BuildLog,
     signal: AbortSignal,
-  ): Promise<void> {
-    const limits = limitsOf(resources, this.settings.operator.current.runtime.pidsLimit);
+  ): Promise<BuiltVersion> {
     for (const step of build.length === 0 ? [':'] : build) {
       if (build.length > 0) log.add('info', `$ ${step}`);
-      const spec = {
-        taskId: deploymentId,
-        folder,
-        script: step,
-        env: { ...env, CI: 'true' },
-        limits: { ...limits, diskBytes: limits.diskBytes + TREE_BYTES },
-        network: widestNetwork(this.driver.capabilities),
-      };
+      const spec = { ...this.#boundsOf(request, folder), script: step, env: { ...env, CI: 'true' } };
       const end = await this.driver.runTask(spec, (chunk) => log.addOutput(chunk), signal);
       signal.throwIfAborted();
       const problem = problemOf(end);
       if (problem !== null) throw new BuildFailure('build_failed', `\`${firstLine(step)}\` ${problem}.`);
     }
+    return { start, env };
   }
 
   #failureOf(error: unknown, late: AbortSignal, cancelled: AbortSignal): BuildFailure {
@@ -137,25 +172,6 @@ export class VersionBuild {
 const NOT_RUN = 'The host could not run the build.';
 
 type BuildOriginOf<Kind extends BuildOrigin['kind']> = Extract<BuildOrigin, { readonly kind: Kind }>;
-
-/** null: the step succeeded. */
-const problemOf = (end: TaskEnd): string | null => {
-  switch (end.how) {
-    case 'exited':
-      if (end.code === 0) return null;
-      return end.code === 137
-        ? 'was killed; it may have needed more memory than the agent has'
-        : `exited with code ${end.code}`;
-    case 'killed':
-      return end.signal === 'SIGKILL'
-        ? 'was killed; it may have needed more memory than the agent has'
-        : `was ended by ${end.signal}`;
-    case 'disk_full':
-      return 'stored more than a build may';
-    case 'aborted':
-      return 'was ended';
-  }
-};
 
 const firstLine = (script: string): string => {
   const [line = ''] = script.trim().split('\n');

@@ -68,6 +68,7 @@ export class VersionStore {
     await this.driver.remove(ref.deploymentId);
     await removeTree(this.codeFolder(ref));
     await removeTree(this.scratch(ref));
+    if (mayHaveBuiltImage(await this.read(ref))) await this.driver.removeBuiltImage(ref.deploymentId);
   }
 
   /** Deletes all builds of the agent but those. */
@@ -90,6 +91,12 @@ export class VersionStore {
     return join(this.#folder(agentId), `${deploymentId}.json`);
   }
 }
+
+/** Pulled images belong to the host. A build that failed has deleted its image; one that was interrupted may not have. */
+const mayHaveBuiltImage = (stored: StoredBuild | undefined): boolean => {
+  if (stored?.state === 'built') return 'commit' in stored && 'image' in stored.version;
+  return stored?.state === 'building';
+};
 
 const STATES: readonly unknown[] = ['building', 'built', 'failed'] satisfies StoredBuild['state'][];
 

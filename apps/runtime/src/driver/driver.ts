@@ -3,7 +3,7 @@ import { freemem } from 'node:os';
 import type { Json } from '@berth/kernel';
 import type { RunAsUser, VolumeStorage } from '@berth/guest-protocol';
 import type { BoxLimits, BoxSource, BoxSpec } from './box-spec.js';
-import type { TaskEnd, TaskSpec } from './task-spec.js';
+import type { ImageBuildEnd, ImageBuildSpec, TaskEnd, TaskSpec } from './task-spec.js';
 
 /** The user of the agent's own processes. */
 export type RunAs = RunAsUser;
@@ -70,6 +70,8 @@ export interface DriverCapabilities {
   readonly users: readonly BoxSpec['user'][];
   /** Whether it runs tasks. */
   readonly tasks: boolean;
+  /** Why this host builds no Dockerfile, for the owner of a repository with one; null: it does. */
+  readonly refusesDockerfiles: string | null;
   /** The networks that a box can have. `host`: every box has the host's network, regardless of its spec. */
   readonly network: 'host' | readonly BoxSpec['network'][];
   /** The runtime classes of containers that a box can have; none without containers. */
@@ -111,6 +113,17 @@ export abstract class Driver {
    * folder. An abort of `signal` kills it. Errors: `spec_unsupported`, `host_exhausted`, `box_stuck`.
    */
   abstract runTask(spec: TaskSpec, onOutput: (chunk: Buffer) => void, signal: AbortSignal): Promise<TaskEnd>;
+  /**
+   * Builds a Dockerfile. When this resolves or rejects, no process of the build is left, and an image only if it ended as
+   * `built`. An abort of `signal` kills it. Errors: `spec_unsupported`, `host_exhausted`, `host_unavailable`, `box_stuck`.
+   */
+  abstract buildImage(
+    spec: ImageBuildSpec,
+    onOutput: (chunk: Buffer) => void,
+    signal: AbortSignal,
+  ): Promise<ImageBuildEnd>;
+  /** Deletes the image that a task has built; a no-op if there is none. Errors: `host_unavailable`. */
+  abstract removeBuiltImage(taskId: string): Promise<void>;
   /** The box of that record, if its guest is still alive. */
   abstract find(agentId: string, record: Json): Promise<Box | undefined>;
   /** Stops every process of the agent where it is. Errors: `box_absent`, `box_stuck` (it runs on). */

@@ -9,6 +9,7 @@ const offering = (network: DriverCapabilities['network']): DriverCapabilities =>
   users: ['unprivileged'],
   runtimeClasses: [],
   tasks: false,
+  refusesDockerfiles: null,
   network,
 });
 

@@ -18,6 +18,22 @@ export interface TaskSpec {
   readonly network: BoxSpec['network'];
 }
 
+/** An image that a Dockerfile takes files from. */
+export interface BaseImage {
+  /** As BuildKit asks for it. */
+  readonly name: string;
+  /** The complete reference. */
+  readonly reference: string;
+  /** Whether its registry may be reached without TLS. */
+  readonly insecure: boolean;
+}
+
+/** The Dockerfile in `folder`, to be built into an image under the bounds of a task. */
+export interface ImageBuildSpec extends Omit<TaskSpec, 'script' | 'env'> {
+  /** The host makes them available; the build itself reaches no registry of the operator's own network. */
+  readonly images: readonly BaseImage[];
+}
+
 /** How a task ended. */
 export type TaskEnd =
   | { readonly how: 'exited'; readonly code: number }
@@ -25,3 +41,6 @@ export type TaskEnd =
   | { readonly how: 'killed'; readonly signal: string }
   | { readonly how: 'disk_full' }
   | { readonly how: 'aborted' };
+
+/** How the build of an image ended. `image`: its reference with its digest; it is on this host. */
+export type ImageBuildEnd = { readonly how: 'built'; readonly image: string } | TaskEnd;

@@ -3,10 +3,22 @@ import { Api, codeOf } from './api.fixture.js';
 import { describeDeployApi } from './deploy.suite.js';
 import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
 
-describeDeployApi({
-  prepare: () => Promise.resolve({}),
-  stop: (stack) => stack.stop(),
-});
+describeDeployApi(
+  {
+    prepare: () => Promise.resolve({}),
+    stop: (stack) => stack.stop(),
+  },
+  ({ git, deployed }) => {
+    it('of a repository with a Dockerfile fails where agents do not run in containers', async () => {
+      await git().commit('contained', { Dockerfile: 'FROM scratch' });
+      const { deployment } = await deployed('contained');
+      expect(deployment.error).toMatchObject({
+        code: 'cannot_start_repository',
+        message: expect.stringContaining('containers') as string,
+      });
+    });
+  },
+);
 
 describe('a deployment without containers', () => {
   const folder = temporaryFolder();

@@ -1,3 +1,4 @@
+export { allowedRegistry } from './allowed-registry.js';
 export {
   OperatorFileError,
   parseOperatorFile,

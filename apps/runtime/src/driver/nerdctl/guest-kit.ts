@@ -19,9 +19,9 @@ import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { openUp } from '../shared-files.js';
 import { joinProgram } from './join-program.plan.js';
-import { INSIDE, JOIN, LOADER, SEAL } from './paths-inside.js';
+import { INSIDE, JOIN, LOADER, RUNC, SEAL } from './paths-inside.js';
 import { sealProgram } from './seal-program.plan.js';
-import { deafLoader, relocateProgram } from './relocate-program.plan.js';
+import { deafLoader, interpreterOf, relocateProgram } from './relocate-program.plan.js';
 
 const run = promisify(execFile);
 
@@ -57,11 +57,17 @@ export interface KitPrograms {
   readonly unshare: string;
 }
 
-interface KitParts {
+/** What not every host has. */
+export interface KitExtras {
+  /** Folder of npm for builds and programs. */
+  readonly npm: string | undefined;
+  /** For the steps of Dockerfiles; left out if it cannot be made to run in every image. */
+  readonly runc: string | undefined;
+}
+
+interface KitParts extends KitExtras {
   readonly node: string;
   readonly programs: KitPrograms;
-  /** Folder of npm for builds and programs; undefined: this host has none. */
-  readonly npm: string | undefined;
   /** The dynamic loader, and the libraries of the programs and of the guest's own native parts. */
   readonly loader: string;
   readonly libraries: readonly string[];
@@ -76,21 +82,30 @@ export const makeGuestKit = async (
   parent: string,
   guestMain: string,
   programs: KitPrograms,
-  npm: string | undefined,
+  extras: KitExtras,
 ): Promise<GuestKit> => {
   const guestFolder = dirname(dirname(await realpath(guestMain)));
-  const parts = { ...(await findParts(guestFolder, programs)), npm };
+  const parts = { ...(await findParts(guestFolder, programs, extras.runc)), ...extras };
   const folder = join(parent, await fingerprint(parts));
   if (!existsSync(folder)) await make(folder, parts);
   const main = `${INSIDE.kit}/node_modules/${parts.packages[0]?.name}/${relative(guestFolder, await realpath(guestMain))}`;
   return { folder, command: [`${INSIDE.kit}/bin/node`, main] };
 };
 
-const findParts = async (guestFolder: string, programs: KitPrograms): Promise<Omit<KitParts, 'npm'>> => {
+const findParts = async (
+  guestFolder: string,
+  programs: KitPrograms,
+  runc: string | undefined,
+): Promise<Omit<KitParts, keyof KitExtras>> => {
   const node = process.execPath;
   const packages = await closureOf(guestFolder);
   const natives = (await Promise.all(packages.map(({ folder }) => nativeFiles(folder)))).flat();
-  const { loader, libraries } = await librariesOf([node, ...Object.values(programs), ...natives]);
+  const { loader, libraries } = await librariesOf([
+    node,
+    ...Object.values(programs),
+    ...(runc === undefined || (await isStatic(runc)) ? [] : [runc]),
+    ...natives,
+  ]);
   return { node, programs, loader, libraries, packages };
 };
 
@@ -149,18 +164,26 @@ const librariesOf = async (files: readonly string[]): Promise<Pick<KitParts, 'lo
   return { loader, libraries: [...libraries].toSorted() };
 };
 
+/** Whether a program needs no loader; `ldd` fails for such a one. */
+const isStatic = async (program: string): Promise<boolean> =>
+  interpreterOf(await readFile(program)) === undefined;
+
 const fingerprint = async ({
   node,
   programs,
   npm,
+  runc,
   loader,
   libraries,
   packages,
 }: KitParts): Promise<string> => {
   const hash = createHash('sha256').update(KIT_FORMAT);
   const files = (await Promise.all(packages.map(({ folder }) => loadedFiles(folder)))).flat();
-  const manifests = npm === undefined ? [] : [join(npm, 'package.json')];
-  for (const file of [node, ...Object.values(programs), loader, ...libraries, ...manifests, ...files]) {
+  const extras = [
+    ...(npm === undefined ? [] : [join(npm, 'package.json')]),
+    ...(runc === undefined ? [] : [runc]),
+  ];
+  for (const file of [node, ...Object.values(programs), loader, ...libraries, ...extras, ...files]) {
     const { size, mtimeMs } = await stat(file);
     hash.update(`${file}\0${size}\0${mtimeMs}\0`);
   }
@@ -169,7 +192,7 @@ const fingerprint = async ({
 
 const make = async (
   folder: string,
-  { node, programs, npm, loader, libraries, packages }: KitParts,
+  { node, programs, npm, runc, loader, libraries, packages }: KitParts,
 ): Promise<void> => {
   const making = `${folder}.${process.pid}`;
   await rm(making, { recursive: true, force: true });
@@ -185,6 +208,8 @@ const make = async (
   for (const name of ['mkfifo', 'nsenter', 'unshare'] as const) await copy(programs[name], join(lib, name));
   await writeFile(join(bin, 'mkfifo'), MKFIFO, { mode: 0o755 });
   if (npm !== undefined) await addNpm(npm, making);
+  // Without it the kit serves for everything but Dockerfiles.
+  if (runc !== undefined) await copyProgram(runc, join(lib, basename(RUNC))).catch(() => undefined);
   for (const [path, program] of [
     [JOIN, joinProgram],
     [SEAL, sealProgram],
@@ -218,6 +243,7 @@ const addNpm = async (from: string, kit: string): Promise<void> => {
 /** A copy that uses the loader and the libraries of the kit in every image. */
 const copyProgram = async (from: string, to: string): Promise<void> => {
   const program = await readFile(from);
+  if (interpreterOf(program) === undefined) return writeFile(to, program, { mode: 0o755 });
   const lib = `${INSIDE.kit}/lib`;
   relocateProgram(program, { loader: `${lib}/${LOADER}`, libraries: lib });
   await writeFile(to, program, { mode: 0o755 });

@@ -9,12 +9,12 @@ import { DriverError } from '../driver-error.js';
 import { SharedFiles } from '../shared-files.js';
 import { AgentDisks } from './agent-disk.js';
 import { AgentGroups } from './agent-groups.js';
+import { findBuildKit, type BuildKit } from './image-build/buildkit.js';
 import { makeGuestKit, type GuestKit, type KitPrograms } from './guest-kit.js';
 import { makeInsideFolder } from './inside-folder.js';
 import { instanceOf, namespaceOf } from './installation.js';
 import type { NerdctlScope } from './nerdctl-arguments.js';
 import { AgentNetwork, type AgentNetworkOptions } from './network/agent-network.js';
-import { AGENT_IDS } from './paths-inside.js';
 import { TaskDisks } from './tasks/task-disk.js';
 
 export interface NerdctlDriverOptions {
@@ -51,6 +51,8 @@ export interface NerdctlHost {
   /** A folder with the places of the mounts in every container. */
   readonly inside: string;
   readonly kit: GuestKit;
+  /** Undefined: this host has none. */
+  readonly buildKit: BuildKit | undefined;
   readonly disks: AgentDisks;
   readonly taskDisks: TaskDisks;
   readonly sharedFiles: SharedFiles;
@@ -85,18 +87,20 @@ export const openNerdctlHost = async (options: NerdctlDriverOptions): Promise<Ne
   if (hierarchies.length === 0)
     throw new DriverError('host_unsuitable', 'No control groups can freeze processes on this host.');
   const groups = new AgentGroups(hierarchies, namespace, ids);
+  const kit = await makeGuestKit(kitFolder, guestMain, findKitPrograms(options.path), {
+    npm: await findNpm(options.path),
+    runc: findProgram('runc', options.path),
+  });
   const prepared = {
     instance,
     program: nerdctl,
     address: address ?? DEFAULT_ADDRESS,
     environment: cniPath === undefined ? {} : { CNI_PATH: cniPath },
     scope,
-    kit: await makeGuestKit(kitFolder, guestMain, findKitPrograms(options.path), await findNpm(options.path)),
+    kit,
+    buildKit: findBuildKit(options.path, kit.folder),
     disks: await AgentDisks.open(dataDir, ids),
-    taskDisks: new TaskDisks(join(await realpath(dataDir), 'tasks'), {
-      uid: ids.uid + AGENT_IDS.uid,
-      gid: ids.gid + AGENT_IDS.gid,
-    }),
+    taskDisks: new TaskDisks(join(await realpath(dataDir), 'tasks'), ids),
     sharedFiles: new SharedFiles(join(dataDir, 'shared'), false),
     cgroups: new BoxCgroups(hierarchies),
     groups,

@@ -7,7 +7,7 @@ import { agentFolders } from '../../agent/agent-folders.js';
 import type { BoxSource, BoxSpec } from '../box-spec.js';
 import { Driver, type Box, type BoxStats, type DriverCapabilities, type ListedBox } from '../driver.js';
 import { DriverError } from '../driver-error.js';
-import type { TaskEnd, TaskSpec } from '../task-spec.js';
+import type { ImageBuildEnd, ImageBuildSpec, TaskEnd, TaskSpec } from '../task-spec.js';
 import { isAlive, readProcess } from '../process-table.js';
 import { refuseSource, refuseUnsupported } from '../requirements.plan.js';
 import { ContainerBox, readContainerRecord } from './container-box.js';
@@ -17,6 +17,7 @@ import { programOf, userOf } from './container-program.js';
 import { becomeGuestOfRoot } from './guest-of-root.js';
 import { killAll, letEnd } from './container-processes.js';
 import { parseContainerId, parseContainerList, type ListedContainer } from './container-list.js';
+import { ImageBuilds } from './image-build/image-builds.js';
 import { imageOfSource } from './images/image-of-source.js';
 import { isInsecure } from './images/insecure-registry.js';
 import { ImageStore, type ObtainedImage } from './images/image-store.js';
@@ -27,13 +28,14 @@ import {
   runArguments,
   startArguments,
 } from './nerdctl-arguments.js';
-import { NERDCTL_CAPABILITIES } from './nerdctl-capabilities.js';
+import { nerdctlCapabilities } from './nerdctl-capabilities.js';
 import { NerdctlProgram } from './nerdctl-program.js';
 import { removeOldKits } from './old-kits.js';
 import { openNerdctlHost, type NerdctlDriverOptions, type NerdctlHost } from './nerdctl-host.js';
 import { guestUserOf, guestVariablesOf } from './paths-inside.js';
 import { assertBounded, layOver, rootKey } from './writable-root.js';
 import { runContainerTask, type ContainerTaskMeans } from './tasks/container-task.js';
+import { commandRole, type TaskRole } from './tasks/task-role.js';
 
 /** Delay between TERM and KILL for processes that outlive the agent's program. */
 const LEFTOVER_GRACE_MS = 1_000;
@@ -49,14 +51,23 @@ export class NerdctlDriver extends Driver {
     () => this.#open.scratch,
   );
   readonly #removal = new ContainerRemoval((ids) => this.#nerdctl.call(removeArguments(ids)));
+  readonly #builds: ImageBuilds;
   #host: NerdctlHost | undefined;
 
   constructor(private readonly options: NerdctlDriverOptions) {
     super();
+    this.#builds = new ImageBuilds({
+      host: () => this.#open,
+      call: (args, callOptions) => this.#nerdctl.call(args, callOptions),
+      images: this.#images,
+      pull: () => options.operator.current.runtime.pull,
+      subidUser: options.subidUser,
+    });
   }
 
   override get capabilities(): DriverCapabilities {
-    return { ...NERDCTL_CAPABILITIES, network: this.#open.network.offered };
+    const { network, buildKit } = this.#open;
+    return nerdctlCapabilities(network.offered, buildKit !== undefined);
   }
 
   async open(): Promise<void> {
@@ -157,14 +168,37 @@ export class NerdctlDriver extends Driver {
     return join(agentFolders(this.options.dataDir, agentId).root, 'versions', deploymentId);
   }
 
-  async runTask(spec: TaskSpec, onOutput: (chunk: Buffer) => void, signal: AbortSignal): Promise<TaskEnd> {
+  runTask(spec: TaskSpec, onOutput: (chunk: Buffer) => void, signal: AbortSignal): Promise<TaskEnd> {
+    return this.#runTask(spec, async () => commandRole(spec.folder), onOutput, signal);
+  }
+
+  buildImage(
+    spec: ImageBuildSpec,
+    onOutput: (chunk: Buffer) => void,
+    signal: AbortSignal,
+  ): Promise<ImageBuildEnd> {
+    return this.#builds.build(spec, (task, role) => this.#runTask(task, role, onOutput, signal), signal);
+  }
+
+  async removeBuiltImage(taskId: string): Promise<void> {
+    await assertContainerdResponds(this.#open.address);
+    await this.#builds.remove(taskId);
+  }
+
+  async #runTask(
+    spec: TaskSpec,
+    roleFor: (image: string) => Promise<TaskRole>,
+    onOutput: (chunk: Buffer) => void,
+    signal: AbortSignal,
+  ): Promise<TaskEnd> {
     const { taskId, folder } = spec;
-    const { runtime } = this.options.operator.current;
+    const { image } = this.options.operator.current.runtime;
     await this.prepare({ kind: 'build', version: 0, deploymentId: taskId, folder });
     const means: ContainerTaskMeans = {
       host: this.#open,
-      image: runtime.image,
+      image,
       subidUser: this.options.subidUser,
+      role: await roleFor(image),
       attach: (args, onChunk) => this.#nerdctl.attach(args, onChunk),
       found: (container) => this.#containers.set(taskId, container),
       stop: () => this.stop(taskId, 0),

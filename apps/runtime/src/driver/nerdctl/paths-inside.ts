@@ -27,6 +27,9 @@ export const JOIN = `${INSIDE.kit}/lib/join`;
 /** The kit's `sealProgram`. */
 export const SEAL = `${INSIDE.kit}/lib/seal`;
 
+/** The kit's runc, if it has one. */
+export const RUNC = `${INSIDE.kit}/lib/runc`;
+
 /** The kit's own shell. */
 export const SHELL = `${INSIDE.kit}/bin/sh`;
 

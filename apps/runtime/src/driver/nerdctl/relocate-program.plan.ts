@@ -33,7 +33,7 @@ export const relocateProgram = (elf: Buffer, { loader, libraries }: ProgramPlace
   if (elf.readUInt32BE(0) !== 0x7f454c46 || elf[4] !== 2 || elf[5] !== 1)
     throw new Error('The program is not a 64-bit little-endian ELF file.');
   const segments = segmentsOf(elf);
-  const interpreter = segments.find(({ type }) => type === PT_INTERP);
+  const interpreter = interpreterOf(elf);
   if (interpreter === undefined || interpreter.size <= loader.length)
     throw new Error('The program has no room for another loader.');
   elf
@@ -44,6 +44,10 @@ export const relocateProgram = (elf: Buffer, { loader, libraries }: ProgramPlace
   elf.write(`${libraries}\0`, dynamic.strings + name, 'latin1');
   dynamic.replaceDebug(DT_RPATH, name);
 };
+
+/** Where a 64-bit ELF program names its loader; undefined if it needs none. */
+export const interpreterOf = (elf: Buffer): Pick<Segment, 'offset' | 'size'> | undefined =>
+  segmentsOf(elf).find(({ type }) => type === PT_INTERP);
 
 const segmentsOf = (elf: Buffer): readonly Segment[] => {
   const [start, size, count] = [number(elf, 32), elf.readUInt16LE(54), elf.readUInt16LE(56)];
@@ -89,7 +93,7 @@ class DynamicSection {
     this.#symbols = offsetOf(this.#value(DT_SYMTAB));
   }
 
-  /** Offset, in the string table, of a name of more than `length` characters that nothing else needs. */
+  /** Offset, in the string table, of a name of at least `length` characters that nothing else needs. */
   replaceableName(length: number): number {
     // The linker puts the strings behind the symbols.
     const count = Math.floor((this.strings - this.#symbols) / SYMBOL_BYTES);
@@ -101,8 +105,8 @@ class DynamicSection {
       (this.elf.readUInt16LE(at + 6) === 0 ? needed : exported).push(name);
     }
     const isFree = (name: number): boolean =>
-      !needed.some((other) => other >= name - length && other <= name + length) &&
-      this.#lengthAt(name) > length;
+      !needed.some((other) => other + this.#lengthAt(other) >= name && other <= name + length) &&
+      this.#lengthAt(name) >= length;
     const found = exported.find(isFree);
     if (found === undefined) throw new Error('The program exports no symbol whose name can be replaced.');
     return found;

@@ -9,7 +9,7 @@ import type { BoxSource, BoxSpec } from '../box-spec.js';
 import { openHierarchies } from '../cgroup/cgroup-hierarchies.js';
 import { Driver, type Box, type BoxStats, type DriverCapabilities, type ListedBox } from '../driver.js';
 import { DriverError } from '../driver-error.js';
-import type { TaskEnd, TaskSpec } from '../task-spec.js';
+import type { ImageBuildEnd, TaskEnd, TaskSpec } from '../task-spec.js';
 import { refuseSource, refuseUnsupported } from '../requirements.plan.js';
 import { CgroupProcessGroup } from './cgroup-process-group.js';
 import { launchGuest, toolExists } from './launch-guest.js';
@@ -41,6 +41,8 @@ export interface ProcessDriverOptions {
 
 /** Extra memory for the guest, which runs in the agent's box and counts against its limit. */
 const GUEST_MEMORY_BYTES = 128 * 1024 * 1024;
+const NO_CONTAINERS =
+  'Dockerfiles are only built where agents run in containers, which is not so on this host. Add a berth.json.';
 const JOINED_WITHIN_MS = 1_000;
 /** Delay between TERM and KILL for processes that outlive the agent's program. */
 const LEFTOVER_GRACE_MS = 1_000;
@@ -108,6 +110,7 @@ export class ProcessDriver extends Driver {
       ],
       users: ['unprivileged'],
       tasks: true,
+      refusesDockerfiles: NO_CONTAINERS,
       network: 'host',
       runtimeClasses: [],
     };
@@ -174,6 +177,14 @@ export class ProcessDriver extends Driver {
     // Kept after a failure: processes of the task may still run as this user.
     await uids?.release(spec.taskId);
     return end;
+  }
+
+  async buildImage(): Promise<ImageBuildEnd> {
+    throw new DriverError('spec_unsupported', NO_CONTAINERS);
+  }
+
+  async removeBuiltImage(): Promise<void> {
+    // It builds none.
   }
 
   async find(agentId: string, record: Json): Promise<Box | undefined> {

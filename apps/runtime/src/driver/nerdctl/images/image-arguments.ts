@@ -21,3 +21,13 @@ export const loadArguments = (archive: string): readonly string[] => [
   '--quiet',
   `--input=${archive}`,
 ];
+
+/** Removes a name of an image, also one that a container was created from. */
+export const removeImageArguments = (reference: string): readonly string[] => ['rmi', '--force', reference];
+
+/** Writes an image to an archive, which contains an OCI layout. */
+export const saveArguments = (reference: string, archive: string): readonly string[] => [
+  'save',
+  `--output=${archive}`,
+  reference,
+];

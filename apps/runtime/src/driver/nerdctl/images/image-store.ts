@@ -4,7 +4,13 @@ import { formatImageReference, parseImageReference, type ImageReference } from '
 import type { OperatorFile } from '@berth/operator-file';
 import { DriverError } from '../../driver-error.js';
 import { bareImageArchive, bareImageName } from './bare-image.js';
-import { inspectImageArguments, loadArguments, pullArguments } from './image-arguments.js';
+import {
+  inspectImageArguments,
+  loadArguments,
+  pullArguments,
+  removeImageArguments,
+  saveArguments,
+} from './image-arguments.js';
 import { factsOf, parseInspectedImage, type ImageFacts, type InspectedImage } from './image-facts.js';
 
 /** Runs nerdctl and returns its output. Errors: see `toDriverError`. */
@@ -17,6 +23,8 @@ export type PullPolicy = OperatorFile['runtime']['pull'];
 
 /** Below the time that a new agent has, so that its owner learns that the image cannot be had. */
 const PULL_MS = 840_000;
+/** Storing a large image on a slow disk takes minutes. */
+const LOAD_MS = 600_000;
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;
 
 /** An image that is on this host. */
@@ -68,6 +76,34 @@ export class ImageStore {
     return name;
   }
 
+  /** Makes an image available, and returns its complete reference. Errors: `image_unavailable`, `host_unavailable`. */
+  async have(text: string, policy: PullPolicy, insecure: boolean, signal: AbortSignal): Promise<string> {
+    const reference = parse(text);
+    await this.#find(reference, policy, insecure, signal);
+    return formatImageReference(reference);
+  }
+
+  /** Writes an image to an archive. Errors: `host_unavailable`; the reason of `signal`. */
+  async save(text: string, archive: string, signal: AbortSignal): Promise<void> {
+    await this.call(saveArguments(text, archive), { timeoutMs: LOAD_MS, signal });
+  }
+
+  /** Loads the images of an archive. Errors: `host_unavailable`; the reason of `signal`. */
+  async load(archive: string, signal: AbortSignal): Promise<void> {
+    await this.call(loadArguments(archive), { timeoutMs: LOAD_MS, signal });
+  }
+
+  /** Deletes an image and the bare one made of it; a no-op if they are not here. Errors: `host_unavailable`. */
+  async remove(name: string): Promise<void> {
+    const inspected = parseInspectedImage(await this.call(inspectImageArguments(name)).catch(absent));
+    if (inspected === undefined) return;
+    const { digest } = factsOf(inspected);
+    for (const known of this.#known.keys()) if (known.endsWith(`@${digest}`)) this.#known.delete(known);
+    const pinned = formatImageReference({ ...parse(name), digest });
+    for (const one of [bareImageName(digest), pinned, name])
+      await this.call(removeImageArguments(one)).catch(absent);
+  }
+
   async #obtain(reference: ImageReference, policy: PullPolicy, insecure: boolean): Promise<ObtainedImage> {
     const inspected = await this.#find(reference, policy, insecure);
     const facts = factsOf(inspected);
@@ -86,14 +122,19 @@ export class ImageStore {
     }
   }
 
-  async #find(reference: ImageReference, policy: PullPolicy, insecure: boolean): Promise<InspectedImage> {
-    if (policy === 'always') await this.#pull(reference, insecure);
+  async #find(
+    reference: ImageReference,
+    policy: PullPolicy,
+    insecure: boolean,
+    signal?: AbortSignal,
+  ): Promise<InspectedImage> {
+    if (policy === 'always') await this.#pull(reference, insecure, signal);
     try {
       return await this.#inspect(reference);
     } catch (error) {
       const isAway = error instanceof DriverError && error.code === 'image_unavailable';
       if (!isAway || policy !== 'missing') throw error;
-      await this.#pull(reference, insecure);
+      await this.#pull(reference, insecure, signal);
       return this.#inspect(reference);
     }
   }
@@ -121,6 +162,12 @@ export class ImageStore {
     return inspected;
   }
 }
+
+/** An image that is not here. */
+const absent = (error: unknown): string => {
+  if (error instanceof DriverError && error.code === 'image_unavailable') return '';
+  throw error;
+};
 
 const parse = (text: string): ImageReference => {
   const reference = parseImageReference(text);

@@ -6,10 +6,10 @@ import { readProcess } from '../../process-table.js';
 import type { TaskEnd, TaskSpec } from '../../task-spec.js';
 import { toDriverError } from '../nerdctl-failures.js';
 import type { NerdctlHost } from '../nerdctl-host.js';
-import { AGENT_IDS } from '../paths-inside.js';
 import { taskArguments } from './task-arguments.js';
 import type { TaskDisk } from './task-disk.js';
 import { TaskGate } from './task-gate.js';
+import type { TaskRole } from './task-role.js';
 
 /** A call of nerdctl that lasts as long as its container. */
 export interface AttachedCall {
@@ -27,6 +27,7 @@ export interface ContainerTaskMeans {
   >;
   readonly image: string;
   readonly subidUser: string;
+  readonly role: TaskRole;
   attach(args: readonly string[], onOutput: (chunk: Buffer) => void): AttachedCall;
   /** From then on `stop` knows the container. */
   found(container: string): void;
@@ -44,14 +45,15 @@ export const runContainerTask = async (
   onOutput: (chunk: Buffer) => void,
   signal: AbortSignal,
 ): Promise<TaskEnd> => {
+  const { role } = means;
   const { taskDisks } = means.host;
   await means.stop();
   try {
-    const disk = await taskDisks.create(spec.taskId, spec.folder, spec.limits.diskBytes);
+    const disk = await taskDisks.create(spec.taskId, spec.folder, spec.limits.diskBytes, role.user);
     if (disk === undefined) return { how: 'disk_full' };
     const end = await runOn(disk, spec, means, onOutput, signal);
     await means.stop();
-    if (end.how === 'exited') await disk.handBack(spec.folder);
+    if (end.how === 'exited') await role.finish(disk, end.code);
     return end;
   } finally {
     await means.stop();
@@ -68,14 +70,14 @@ const runOn = async (
 ): Promise<TaskEnd> => {
   const { instance, kit, openFiles, taskDisks, network } = means.host;
   const folder = taskDisks.folderOf(spec.taskId);
-  const gate = await TaskGate.create(join(folder, 'gate'), taskDisks.user);
+  const gate = await TaskGate.create(join(folder, 'gate'), disk.owner);
   const idFile = join(folder, 'container');
   if (signal.aborted) return { how: 'aborted' };
   const args = taskArguments(spec, instance, {
     image: means.image,
     subidUser: means.subidUser,
     groupParent: means.host.groups.parentOf(spec.taskId),
-    user: AGENT_IDS,
+    role: means.role,
     kit: kit.folder,
     code: disk.code,
     tmp: disk.tmp,

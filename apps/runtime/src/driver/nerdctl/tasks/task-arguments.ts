@@ -1,14 +1,14 @@
 import type { TaskSpec } from '../../task-spec.js';
 import { LABELS } from '../nerdctl-arguments.js';
 import { INSIDE, insidePathsOf, SYSTEM_PATH } from '../paths-inside.js';
+import type { TaskRole } from './task-role.js';
 
 /** Files and folders of the host that a task's container is created with. */
 export interface TaskParts {
   readonly image: string;
   /** Name of the subordinate ids. */
   readonly subidUser: string;
-  /** The user of its processes inside. */
-  readonly user: { readonly uid: number; readonly gid: number };
+  readonly role: Pick<TaskRole, 'user' | 'options'>;
   /** Berth's Node, with npm. */
   readonly kit: string;
   readonly code: string;
@@ -53,9 +53,8 @@ export const taskArguments = (
   '--network=none',
   ...(parts.groupParent === undefined ? [] : [`--cgroup-parent=${parts.groupParent}`]),
   `--userns-remap=${parts.subidUser}`,
-  `--user=${parts.user.uid}:${parts.user.gid}`,
-  '--cap-drop=ALL',
-  '--security-opt=no-new-privileges',
+  `--user=${parts.role.user.uid}:${parts.role.user.gid}`,
+  ...parts.role.options,
   '--read-only',
   `--memory=${limits.memoryBytes}`,
   `--cpus=${limits.cpus}`,

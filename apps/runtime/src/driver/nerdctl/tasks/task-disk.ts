@@ -14,11 +14,18 @@ const LEAST_FREE_BYTES = 64 * 1024;
 const COPY = ['-R', '-d', '--preserve=mode,timestamps,links'];
 const NO_SPACE = /No space left on device/;
 
+interface HostUser {
+  readonly uid: number;
+  readonly gid: number;
+}
+
 /** Everything that a task can write to: a file system of its own, which ends where the task's disk limit is. */
 export interface TaskDisk {
   /** Folders of the host. */
   readonly code: string;
   readonly tmp: string;
+  /** The user of the task's processes, as the host sees it. */
+  readonly owner: HostUser;
   isFull(): Promise<boolean>;
   /** Replaces the folder by what the task has made of it, readable for agents. Call it when no process of the task is left. */
   handBack(folder: string): Promise<void>;
@@ -29,12 +36,17 @@ export class TaskDisks {
   constructor(
     /** Each task has a folder below. */
     private readonly folder: string,
-    /** The user of the tasks' processes, as the host sees it. */
-    readonly user: { readonly uid: number; readonly gid: number },
+    /** What the host sees the user 0 of a task as. */
+    private readonly ids: HostUser,
   ) {}
 
-  /** A new disk with a copy of the folder. Undefined: the folder does not fit. */
-  async create(taskId: string, folder: string, bytes: number): Promise<TaskDisk | undefined> {
+  /** A new disk with a copy of the folder for that user inside. Undefined: the folder does not fit. */
+  async create(
+    taskId: string,
+    folder: string,
+    bytes: number,
+    inside: HostUser,
+  ): Promise<TaskDisk | undefined> {
     await this.release(taskId);
     const mount = this.#mountPointOf(taskId);
     await mkdir(mount, { recursive: true, mode: 0o700 });
@@ -50,17 +62,18 @@ export class TaskDisks {
       },
     );
     if (!fits) return undefined;
-    for (const own of [code, tmp]) await grantFolder(own, this.user);
-    const { user } = this;
+    const owner = { uid: this.ids.uid + inside.uid, gid: this.ids.gid + inside.gid };
+    for (const own of [code, tmp]) await grantFolder(own, owner);
     return {
       code,
       tmp,
+      owner,
       async isFull() {
         const { bavail, bsize, ffree } = await statfs(mount);
         return ffree === 0 || bavail * bsize < LEAST_FREE_BYTES;
       },
       async handBack(target) {
-        await reclaimFolder(code, user);
+        await reclaimFolder(code, owner);
         const next = `${target}.next`;
         await removeTree(next);
         await run('cp', [...COPY, '-T', code, next]);
@@ -87,7 +100,7 @@ export class TaskDisks {
   }
 
   #imageOf(taskId: string): DiskImage {
-    return new DiskImage(join(this.folderOf(taskId), 'disk.ext4'), this.#mountPointOf(taskId), this.user);
+    return new DiskImage(join(this.folderOf(taskId), 'disk.ext4'), this.#mountPointOf(taskId), this.ids);
   }
 
   #mountPointOf(taskId: string): string {
