@@ -5,7 +5,7 @@ import { AgentsOfEndUser } from './agents-of-end-user.js';
 import { EndUsersConfig, readEndUsersConfig } from './config.js';
 import { EndUserCommandHandler } from './end-user/end-user.command-handler.js';
 import { EndUserErasure } from './end-user/end-user-erasure.js';
-import { endUserCodec, toContractEvent } from './end-user/end-user.events.js';
+import { endUserCodec } from './end-user/end-user.events.js';
 import { EndUserNatsController } from './end-user/end-user.nats-controller.js';
 import { EndUserStreams } from './end-user/end-user.streams.js';
 import { EndUserWrites } from './end-user/end-user-writes.js';
@@ -18,6 +18,14 @@ import { ExternalIds } from './external-id/external-ids.js';
 import { LookupKey } from './external-id/lookup-key.js';
 import { migrations } from './migrations.js';
 import { PersonalKeys } from './personal-data/personal-keys.js';
+import { toContractEvent } from './publish/to-contract-event.js';
+import { AuthenticateTokenQuery } from './token/authenticate-token.query.js';
+import { EndUserActivity } from './token/end-user-activity.js';
+import { TokenCommandHandler } from './token/token.command-handler.js';
+import { tokenCodec } from './token/token.events.js';
+import { TokenNatsController } from './token/token.nats-controller.js';
+import { TokenStreams } from './token/token.streams.js';
+import { TokenVault } from './token/token-vault.js';
 
 @Module({
   imports: [
@@ -32,9 +40,9 @@ import { PersonalKeys } from './personal-data/personal-keys.js';
       inject: [EndUsersConfig],
       useFactory: ({ keyring }: EndUsersConfig) => endUserListProjection(new SecretBox(keyring)),
     }),
-    RelayModule.forFeature({ categories: [endUserCodec.category], toContractEvent }),
+    RelayModule.forFeature({ categories: [endUserCodec.category, tokenCodec.category], toContractEvent }),
   ],
-  controllers: [EndUserNatsController],
+  controllers: [EndUserNatsController, TokenNatsController],
   providers: [
     {
       provide: SecretBox,
@@ -51,6 +59,12 @@ import { PersonalKeys } from './personal-data/personal-keys.js';
     EndUserErasure,
     EndUserCommandHandler,
     UnfinishedErasures,
+
+    TokenStreams,
+    TokenVault,
+    TokenCommandHandler,
+    EndUserActivity,
+    AuthenticateTokenQuery,
 
     AgentsOfEndUser,
     EndUserViews,

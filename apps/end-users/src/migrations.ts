@@ -23,4 +23,20 @@ export const migrations: readonly Migration[] = [
         )`);
     },
   },
+  {
+    name: '2026-11-23-create-token-secrets',
+    up: async (tx) => {
+      await tx.query(`
+        CREATE TABLE end_users_vault.token_secrets (
+          token_id text COLLATE "C" PRIMARY KEY,
+          token_hash bytea NOT NULL UNIQUE,
+          account_id text NOT NULL,
+          end_user_id text COLLATE "C" NOT NULL,
+          agent_id text NOT NULL,
+          scopes text[] NOT NULL,
+          expires_at timestamptz NOT NULL
+        )`);
+      await tx.query('CREATE INDEX ON end_users_vault.token_secrets (end_user_id)');
+    },
+  },
 ];

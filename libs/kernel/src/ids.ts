@@ -14,6 +14,7 @@ export type IdPrefix =
   | 'hst' // host
   | 'key' // API key
   | 'req' // request
+  | 'tok' // end-user token
   | 'stg' // staged file
   | 'eus'; // end-users
 

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { AgentsOfEndUser } from '../agents-of-end-user.js';
 import { ExternalIds } from '../external-id/external-ids.js';
 import { PersonalKeys } from '../personal-data/personal-keys.js';
+import { TokenVault } from '../token/token-vault.js';
 import type { DeletedEndUser } from './end-user.js';
 import { EndUserWrites } from './end-user-writes.js';
 
@@ -13,6 +14,7 @@ export class EndUserErasure {
     private readonly agents: AgentsOfEndUser,
     private readonly externalIds: ExternalIds,
     private readonly keys: PersonalKeys,
+    private readonly tokens: TokenVault,
     private readonly writes: EndUserWrites,
     private readonly clock: Clock,
   ) {}
@@ -22,6 +24,7 @@ export class EndUserErasure {
     { endUserId, accountId, sealed, erased }: DeletedEndUser,
     envelope: CommandEnvelope,
   ): Promise<void> {
+    await this.tokens.forgetAllOf(endUserId);
     const personal = await this.keys.find(endUserId);
     if (personal !== null && !erased) {
       const { externalId } = personal.open(sealed);

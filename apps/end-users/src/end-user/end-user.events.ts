@@ -23,7 +23,7 @@ export const endUserCodec: EventCodec<EndUserEvent> = {
 };
 
 /** Returns the public part of an event, without personal data; null when the event is private. */
-export const toContractEvent = (recorded: RecordedEvent): ContractEvent | null => {
+export const toEndUserContractEvent = (recorded: RecordedEvent): ContractEvent | null => {
   const event = endUserCodec.fromStored(recorded);
   const { endUserId, accountId } = event;
   const publish = (name: keyof typeof endUsersEvents, at: string): ContractEvent =>

@@ -4,7 +4,7 @@ import { describeGoldenEvents } from '@berth/testing';
 import { describe, expect, it } from 'vitest';
 import type { EndUserEvent } from './end-user.js';
 import { endUserDecider } from './end-user.decider.js';
-import { endUserCodec, toContractEvent } from './end-user.events.js';
+import { endUserCodec, toEndUserContractEvent } from './end-user.events.js';
 
 describeGoldenEvents(join(import.meta.dirname, '__events__'), endUserCodec, {
   EndUserCreated: true,
@@ -102,7 +102,7 @@ describe('the contract events of an end user', () => {
       metadata,
     };
     const published = history('EndUserSuspended', 'EndUserErased').map((event) =>
-      toContractEvent({ ...read, ...endUserCodec.toStored(event) }),
+      toEndUserContractEvent({ ...read, ...endUserCodec.toStored(event) }),
     );
     expect(published).toEqual([
       { subject: 'evt.end-users.created.v1.acc_1.eus_1', payload: { ...about, at } },

@@ -83,10 +83,12 @@ export class AgentsController {
   }
 
   @Route({
-    accepts: { key: 'read' },
+    accepts: { key: 'read', end_user: 'any' },
     resource: agentOf('agent_id'),
     query: getAgentQuery,
     summary: 'Get an agent, or wait for its state',
+    description:
+      'A token of an end user gets it without `externalId`, `externalUserId`, `instructions`, `labels`, `source` and `lastError`.',
     responses: [{ status: 200, description: 'The agent in its current state.', schema: 'Agent' }],
     errors: ['agent_not_found'],
   })
@@ -95,13 +97,15 @@ export class AgentsController {
     @Req() request: ApiRequest,
     @Param('agent_id') agentId: string,
     @Query() { wait, timeout }: GetAgentQuery,
-  ): Promise<AgentView> {
+  ): Promise<Partial<AgentView>> {
+    const caller = callerOf(request);
     const agent = await this.requester.request(agentsRequests.get, {
-      accountId: callerOf(request).accountId,
+      accountId: caller.accountId,
       agentId,
       wait: wait === undefined ? null : { state: wait, timeoutSeconds: timeout },
     });
-    return this.apps.shown(agent);
+    const shown = await this.apps.shown(agent);
+    return caller.kind === 'end_user' ? shownToEndUsers(shown) : shown;
   }
 
   @Route({
@@ -117,6 +121,17 @@ export class AgentsController {
     await this.requester.request(agentsRequests.delete, { ...envelopeOf(request), agentId });
   }
 }
+
+/** An end user sees its agent without what the owner keeps about it. */
+const shownToEndUsers = ({
+  externalId: _externalId,
+  externalUserId: _externalUserId,
+  instructions: _instructions,
+  labels: _labels,
+  source: _source,
+  lastError: _lastError,
+  ...shown
+}: AgentView): Partial<AgentView> => shown;
 
 const envOf = (env: CreateAgentBody['env']): CreateAgent['env'] => {
   if (env === undefined || env === null) return [];

@@ -1,6 +1,7 @@
 import type { Scope } from '@berth/contracts/accounts';
+import type { TokenScope } from '@berth/contracts/end-users';
 import { HttpRefusal, unauthenticated } from '../http/http-refusal.js';
-import type { Principal, TokenScope, ViewerMode } from './principal.js';
+import type { Principal, ViewerMode } from './principal.js';
 
 /**
  * The kinds of principals that a route accepts, and what each of them needs. An absent kind is rejected; `read` is

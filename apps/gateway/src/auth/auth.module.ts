@@ -1,9 +1,9 @@
 import { Module } from '@nestjs/common';
-import { Authenticators, KeyAuthenticator } from './authenticators.js';
+import { Authenticators, EndUserAuthenticator, KeyAuthenticator } from './authenticators.js';
 import { CredentialWatch } from './credential-watch.js';
 
 @Module({
-  providers: [KeyAuthenticator, Authenticators, CredentialWatch],
+  providers: [KeyAuthenticator, EndUserAuthenticator, Authenticators, CredentialWatch],
   exports: [Authenticators, CredentialWatch],
 })
 export class AuthModule {}

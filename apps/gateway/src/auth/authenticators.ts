@@ -1,4 +1,5 @@
 import { accountsRequests } from '@berth/contracts/accounts';
+import { endUsersRequests } from '@berth/contracts/end-users';
 import { DomainError, isDomainError } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Injectable } from '@nestjs/common';
@@ -43,13 +44,30 @@ export class KeyAuthenticator implements Authenticator {
   }
 }
 
+/** Tokens of end users, looked up by their hash in `end-users`. */
+@Injectable()
+export class EndUserAuthenticator implements Authenticator {
+  readonly kind = 'end_user';
+
+  constructor(private readonly requester: Requester) {}
+
+  async authenticate(tokenHash: string, deadlineMs: number): Promise<Principal> {
+    const holder = await this.requester.request(
+      endUsersRequests.authenticateToken,
+      { tokenHash },
+      { deadlineMs },
+    );
+    return { kind: 'end_user', ...holder };
+  }
+}
+
 /** One authenticator for each kind of credential that this installation issues. */
 @Injectable()
 export class Authenticators {
   readonly #byKind: ReadonlyMap<PrincipalKind, Authenticator>;
 
-  constructor(keys: KeyAuthenticator) {
-    const issued: readonly Authenticator[] = [keys];
+  constructor(keys: KeyAuthenticator, endUsers: EndUserAuthenticator) {
+    const issued: readonly Authenticator[] = [keys, endUsers];
     this.#byKind = new Map(issued.map((one) => [one.kind, one]));
   }
 

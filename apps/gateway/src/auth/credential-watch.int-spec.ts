@@ -5,7 +5,7 @@ import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { TestServices } from '../fixtures/test-services.fixture.js';
 import { silent } from '../fixtures/gateway.fixture.js';
-import { Authenticators, KeyAuthenticator } from './authenticators.js';
+import { Authenticators, EndUserAuthenticator, KeyAuthenticator } from './authenticators.js';
 import { CredentialWatch } from './credential-watch.js';
 import { hashKey } from './credentials.js';
 
@@ -28,7 +28,11 @@ afterAll(async () => {
 beforeEach(() => {
   services.reset();
   over = new AbortController();
-  const authenticators = new Authenticators(new KeyAuthenticator(new Requester(link)));
+  const requester = new Requester(link);
+  const authenticators = new Authenticators(
+    new KeyAuthenticator(requester),
+    new EndUserAuthenticator(requester),
+  );
   watch = new CredentialWatch(authenticators, { everyMs: 100, lookUpMs: 200, unknownMs: 2_000 });
 });
 afterEach(() => over.abort());

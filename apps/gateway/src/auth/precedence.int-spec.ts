@@ -31,7 +31,7 @@ describe('401', () => {
     ['another scheme', { authorization: `Basic ${UNKNOWN_KEY}` }],
     ['a bare key', { authorization: UNKNOWN_KEY }],
     ['a mistyped key', { authorization: `Bearer ${UNKNOWN_KEY.slice(0, -1)}x` }],
-    ['an end-user token', { authorization: 'Bearer eu_1234567890123456789012345678901234567890' }],
+    ['a token of an agent', { authorization: 'Bearer at_1234567890123456789012345678901234567890' }],
     ['no credential after Bearer', { authorization: 'Bearer ' }],
   ])('rejects %s without a request to any service', async (_what, headers) => {
     const { status, body, headers: responseHeaders } = await test.call('GET', '/api/agents', { headers });

@@ -1,8 +1,7 @@
 import type { Scope } from '@berth/contracts/accounts';
+import type { TokenHolder } from '@berth/contracts/end-users';
 import type { Actor } from '@berth/kernel';
 
-/** The scopes of an end user's token, which reaches one agent. */
-export type TokenScope = 'chat' | 'files' | 'console' | 'logs' | 'app';
 export type ViewerMode = 'view' | 'control';
 
 /** The holder of an API key (`mk_…`). */
@@ -14,13 +13,8 @@ export interface KeyPrincipal {
 }
 
 /** The holder of an end user's token (`eu_…`), which reaches one agent. */
-export interface EndUserPrincipal {
+export interface EndUserPrincipal extends TokenHolder {
   readonly kind: 'end_user';
-  readonly accountId: string;
-  readonly endUserId: string;
-  readonly tokenId: string;
-  readonly agentId: string;
-  readonly scopes: readonly TokenScope[];
 }
 
 /** A running agent, by the token of its current start (`at_…`). */

@@ -18,7 +18,7 @@ export class ChatController {
   constructor(private readonly requester: Requester) {}
 
   @Route({
-    accepts: { key: 'deploy' },
+    accepts: { key: 'deploy', end_user: 'chat' },
     resource: agentOf('agent_id'),
     body: { kind: 'json', shape: chatBody },
     summary: 'Chat with an agent',

@@ -35,7 +35,8 @@ export class ConsoleController {
   ) {}
 
   @Route({
-    accepts: { key: 'deploy' },
+    accepts: { key: 'deploy', end_user: 'console' },
+    tokenInQuery: true,
     resource: agentOf('agent_id'),
     query: consoleQuery,
     summary: 'Open a terminal in an agent, over a WebSocket',

@@ -28,7 +28,7 @@ export class LogsController {
   ) {}
 
   @Route({
-    accepts: { key: 'read' },
+    accepts: { key: 'read', end_user: 'logs' },
     resource: agentOf('agent_id'),
     query: logsQuery,
     summary: 'Read or follow the logs of an agent',

@@ -1,4 +1,9 @@
-import { END_USER_STATUSES, type EndUserView } from '@berth/contracts/end-users';
+import {
+  END_USER_STATUSES,
+  TOKEN_SCOPES,
+  type EndUserView,
+  type MintedToken,
+} from '@berth/contracts/end-users';
 import {
   AGENT_STATES,
   DEPLOYMENT_FAILURES,
@@ -137,6 +142,16 @@ export const RESPONSE_SCHEMAS: { readonly [name: string]: JsonSchema } = {
   ChatReply: object({ response: text, conversation_id: text }),
   EndUser: view<EndUserView>(endUserMembers),
   EndUserPage: page('EndUser'),
+  MintedToken: view<MintedToken>({
+    token: { ...text, description: 'No other response contains it.' },
+    tokenId: text,
+    externalId: text,
+    agentId: text,
+    scopes: list({ enum: [...TOKEN_SCOPES] }),
+    ttlSeconds: integer,
+    expiresAt: time,
+  }),
+  RevokedTokens: object({ revoked: integer }),
   EndUserDetail: object({ ...endUserMembers, agents: list(ref('Agent')) }),
   EnvVar: view<EnvVarView>({
     key: text,

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { defineEvent } from '../schema/define-event.js';
+import { TOKEN_SCOPES } from './end-user-token.js';
 
 const AboutEndUser = Type.Object({
   accountId: Type.String(),
@@ -10,6 +11,16 @@ const AboutEndUser = Type.Object({
 /** Payload of every event about an end user. It holds no personal data. */
 export type EndUserEventPayload = Readonly<Static<typeof AboutEndUser>>;
 
+const TokenMinted = Type.Object({
+  ...AboutEndUser.properties,
+  tokenId: Type.String(),
+  agentId: Type.String(),
+  scopes: Type.Array(Type.Enum([...TOKEN_SCOPES])),
+  expiresAt: Type.String({ description: 'ISO 8601.' }),
+});
+
+const TokensRevoked = Type.Object({ ...AboutEndUser.properties, tokenIds: Type.Array(Type.String()) });
+
 /** The events of `end-users`: `evt.end-users.<name>.v1.<account>.<end user>`. */
 export const endUsersEvents = {
   created: defineEvent('end-users', 'created', AboutEndUser),
@@ -17,4 +28,6 @@ export const endUsersEvents = {
   suspended: defineEvent('end-users', 'suspended', AboutEndUser),
   resumed: defineEvent('end-users', 'resumed', AboutEndUser),
   deleted: defineEvent('end-users', 'deleted', AboutEndUser),
+  tokenMinted: defineEvent('end-users', 'token-minted', TokenMinted),
+  tokensRevoked: defineEvent('end-users', 'tokens-revoked', TokensRevoked),
 };

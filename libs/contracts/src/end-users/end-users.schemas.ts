@@ -8,9 +8,11 @@ import {
   pageMembers,
   text,
   utf8Bytes,
+  whole,
   withMessage,
   type Shape,
 } from '../schema/index.js';
+import { TOKEN_SCOPES } from './end-user-token.js';
 import { END_USER_STATUSES, type MetadataValue } from './end-user.view.js';
 
 const METADATA = { members: 50, bytes: 16_384 };
@@ -77,3 +79,21 @@ export const listEndUsersQuery = Type.Object({
   ...pageMembers,
 });
 export type ListEndUsersQuery = Shape<typeof listEndUsersQuery>;
+
+const tokenScopes = withMessage(
+  Type.Array(oneOf(TOKEN_SCOPES), { minItems: 1, uniqueItems: true }),
+  `must be a list of different scopes out of ${TOKEN_SCOPES.join(', ')}`,
+);
+
+/** `POST /api/v1/end-users/{external_id}/tokens` */
+export const mintTokenBody = Type.Object(
+  {
+    scopes: Type.Optional(orNull(tokenScopes, { description: 'Default: `chat`.' })),
+    ttlSeconds: Type.Optional(orNull(whole(30, 3_600), { description: 'Default 900.' })),
+    agentId: Type.Optional(
+      orNull(text({ max: 128 }), { description: 'Needed when the end user has more than one agent.' }),
+    ),
+  },
+  { $id: 'MintTokenBody' },
+);
+export type MintTokenBody = Shape<typeof mintTokenBody>;

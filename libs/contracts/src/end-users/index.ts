@@ -5,19 +5,24 @@ export {
   type EndUserView,
   type MetadataValue,
 } from './end-user.view.js';
+export { TOKEN_SCOPES, type MintedToken, type TokenHolder, type TokenScope } from './end-user-token.js';
 export { endUsersErrors } from './end-users.errors.js';
 export { endUsersEvents, type EndUserEventPayload } from './end-users.events.js';
 export {
   endUsersRequests,
+  type AuthenticateToken,
   type EndUserCommand,
   type GetEndUser,
   type ListEndUsers,
+  type MintToken,
   type PutEndUser,
   type PutEndUserResult,
 } from './end-users.requests.js';
 export {
   listEndUsersQuery,
+  mintTokenBody,
   putEndUserBody,
   type ListEndUsersQuery,
+  type MintTokenBody,
   type PutEndUserBody,
 } from './end-users.schemas.js';

@@ -1,0 +1,38 @@
+import type { AuthenticateToken, TokenHolder } from '@berth/contracts/end-users';
+import { DomainError } from '@berth/kernel';
+import { Database, type SqlRunner } from '@berth/persistence';
+import { Inject, Injectable } from '@nestjs/common';
+import { EndUserActivity } from './end-user-activity.js';
+
+/** Reads the vault on every request, without a cache, and who may use the token from the list. */
+const FIND = `
+  SELECT secret.token_id AS "tokenId", secret.account_id AS "accountId", secret.end_user_id AS "endUserId",
+    secret.agent_id AS "agentId", secret.scopes, listed.status
+  FROM end_users_vault.token_secrets secret LEFT JOIN end_user_list listed ON listed.id = secret.end_user_id
+  WHERE secret.token_hash = decode($1, 'hex') AND secret.expires_at > now()`;
+
+/** Finds the holder of a token. */
+@Injectable()
+export class AuthenticateTokenQuery {
+  constructor(
+    @Inject(Database) private readonly database: SqlRunner,
+    private readonly activity: EndUserActivity,
+  ) {}
+
+  /** Throws the same error for unknown, revoked and expired tokens. Errors: see `endUsersRequests.authenticateToken`. */
+  async run({ tokenHash }: AuthenticateToken): Promise<TokenHolder> {
+    if (!/^[0-9a-f]{64}$/.test(tokenHash)) throw unauthenticated();
+    const [row] = await this.database.query<TokenHolder & { readonly status: string | null }>(FIND, [
+      tokenHash,
+    ]);
+    if (row === undefined || row.status === 'deleted') throw unauthenticated();
+    const { status, ...holder } = row;
+    if (status === 'suspended')
+      throw new DomainError('forbidden', 'end_user_suspended', 'The end user is suspended.');
+    this.activity.seen(holder.endUserId);
+    return holder;
+  }
+}
+
+const unauthenticated = (): DomainError =>
+  new DomainError('unauthenticated', 'unauthenticated', 'Send a valid token as Authorization: Bearer eu_….');

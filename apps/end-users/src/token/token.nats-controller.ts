@@ -1,0 +1,36 @@
+import {
+  endUsersRequests,
+  type AuthenticateToken,
+  type EndUserCommand,
+  type MintedToken,
+  type MintToken,
+  type TokenHolder,
+} from '@berth/contracts/end-users';
+import { HandleRequest } from '@berth/messaging';
+import { Controller } from '@nestjs/common';
+import { Payload } from '@nestjs/microservices';
+import { AuthenticateTokenQuery } from './authenticate-token.query.js';
+import { TokenCommandHandler } from './token.command-handler.js';
+
+@Controller()
+export class TokenNatsController {
+  constructor(
+    private readonly commands: TokenCommandHandler,
+    private readonly query: AuthenticateTokenQuery,
+  ) {}
+
+  @HandleRequest(endUsersRequests.mintToken)
+  mint(@Payload() request: MintToken): Promise<MintedToken> {
+    return this.commands.mint(request);
+  }
+
+  @HandleRequest(endUsersRequests.revokeTokens)
+  revoke(@Payload() request: EndUserCommand): Promise<{ readonly revoked: number }> {
+    return this.commands.revokeAll(request);
+  }
+
+  @HandleRequest(endUsersRequests.authenticateToken)
+  authenticate(@Payload() request: AuthenticateToken): Promise<TokenHolder> {
+    return this.query.run(request);
+  }
+}

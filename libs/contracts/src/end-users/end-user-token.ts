@@ -1,0 +1,25 @@
+/** What a token allows its holder to do with the token's agent. */
+export const TOKEN_SCOPES = ['chat', 'files', 'console', 'logs', 'app'] as const;
+export type TokenScope = (typeof TOKEN_SCOPES)[number];
+
+/** A new token and its properties. Times are ISO 8601. */
+export interface MintedToken {
+  /** `eu_` + 256 random bits. No other response contains it. */
+  readonly token: string;
+  readonly tokenId: string;
+  readonly externalId: string;
+  readonly agentId: string;
+  readonly scopes: readonly TokenScope[];
+  readonly ttlSeconds: number;
+  readonly expiresAt: string;
+}
+
+/** The caller behind a valid token. */
+export interface TokenHolder {
+  readonly accountId: string;
+  readonly endUserId: string;
+  readonly tokenId: string;
+  /** The only agent that the token reaches. */
+  readonly agentId: string;
+  readonly scopes: readonly TokenScope[];
+}
