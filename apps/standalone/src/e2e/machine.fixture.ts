@@ -1,36 +1,16 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { findProgram } from '@berth/host-requirements';
+import { writeNerdctlFull } from './nerdctl-full.fixture.js';
 
 const REPOSITORY = fileURLToPath(new URL('../../../..', import.meta.url));
 const PROGRAM = join(REPOSITORY, 'tools/containers/machine.mjs');
 /** Where an operator has Berth. */
 export const CHECKOUT = '/opt/berth';
-const CONTAINERD_PROGRAMS = ['containerd', 'containerd-shim-runc-v2', 'ctr', 'runc', 'nerdctl'];
 const MAX_OUTPUT = 16 * 1024 * 1024;
-
-/** The unit of the nerdctl-full archive. */
-const CONTAINERD_UNIT = `[Unit]
-Description=containerd container runtime
-After=network.target
-[Service]
-ExecStart=/usr/local/bin/containerd
-Type=notify
-Delegate=yes
-KillMode=process
-Restart=always
-RestartSec=1
-LimitNPROC=infinity
-LimitCORE=infinity
-TasksMax=infinity
-OOMScoreAdjust=-999
-[Install]
-WantedBy=multi-user.target
-`;
 
 const execute = promisify(execFile);
 
@@ -57,12 +37,7 @@ export class Machine {
 
   /** The programs of the nerdctl-full archive and its unit, where unpacking it in /usr/local puts them. */
   installContainerd(): void {
-    for (const name of CONTAINERD_PROGRAMS) {
-      const program = findProgram(name, process.env['PATH'] ?? '');
-      if (program === undefined) throw new Error(`${name} is missing.`);
-      cpSync(program, this.path(`/usr/local/bin/${name}`), { dereference: true });
-    }
-    this.write('/usr/local/lib/systemd/system/containerd.service', CONTAINERD_UNIT);
+    writeNerdctlFull(this.path('/usr/local'));
   }
 
   /** A path on the machine, for this process. */
