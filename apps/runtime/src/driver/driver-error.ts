@@ -34,3 +34,7 @@ export class DriverError extends Error {
     super(message, options);
   }
 }
+
+/** Whether a driver failed because a program that it needs does not respond right now. */
+export const isUnavailable = (error: unknown): boolean =>
+  error instanceof DriverError && error.code === 'host_unavailable';

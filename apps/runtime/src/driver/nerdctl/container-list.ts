@@ -25,10 +25,3 @@ const toContainer = (entry: unknown): ListedContainer | undefined => {
   if (taskId !== undefined) return { agentId: taskId, epoch: null, id };
   return agentId === undefined ? undefined : { agentId, epoch: Number(epoch), id };
 };
-
-/** The id that `nerdctl run --detach` prints; undefined if the output has none. */
-export const parseContainerId = (output: string): string | undefined =>
-  output
-    .trim()
-    .split('\n')
-    .findLast((line) => ID.test(line));

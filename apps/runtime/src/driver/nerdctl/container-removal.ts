@@ -9,6 +9,11 @@ export class ContainerRemoval {
 
   constructor(private readonly removeAll: (ids: readonly string[]) => Promise<unknown>) {}
 
+  /** Resolves when no removal is under way. */
+  get ended(): Promise<void> {
+    return (this.#next ?? this.#current).catch(() => undefined);
+  }
+
   /** Resolves when the container is removed. Rejects with the error of its own removal only. */
   async remove(id: string): Promise<void> {
     this.#waiting.add(id);

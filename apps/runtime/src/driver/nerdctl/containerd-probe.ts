@@ -1,8 +1,10 @@
 import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
+import { pause } from '@berth/supervision';
 import { DriverError } from '../driver-error.js';
 
 const RESPONDS_WITHIN_MS = 3_000;
+const ASK_EVERY_MS = 250;
 
 /**
  * Resolves when containerd responds on its socket: it speaks HTTP/2, which begins with the settings of the server. A
@@ -30,4 +32,25 @@ export const assertContainerdResponds = async (
     session.on('error', () => undefined);
     session.destroy();
   }
+};
+
+/** Whether containerd responds on its socket within that time. */
+export const containerdResponds = (address: string, withinMs: number): Promise<boolean> =>
+  assertContainerdResponds(address, withinMs).then(
+    () => true,
+    () => false,
+  );
+
+/** Aborts, with the error of `assertContainerdResponds`, when containerd stops responding before `end` aborts. */
+export const whenContainerdStops = (address: string, end: AbortSignal): AbortSignal => {
+  const stopped = new AbortController();
+  const watch = async (): Promise<void> => {
+    for (;;) {
+      await pause(ASK_EVERY_MS, end);
+      if (end.aborted) return;
+      await assertContainerdResponds(address);
+    }
+  };
+  watch().catch((error: unknown) => stopped.abort(error));
+  return stopped.signal;
 };

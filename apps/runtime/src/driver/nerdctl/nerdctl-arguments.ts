@@ -35,8 +35,8 @@ export interface ContainerParts {
   readonly groups: readonly GroupMount[];
   /** The control group for the container's own; undefined: nerdctl's choice. */
   readonly groupParent: string | undefined;
-  /** File for the id of the guest's process. */
-  readonly pidFile: string;
+  /** File for the id of the container, which is written before anything is created; must not exist. */
+  readonly idFile: string;
   /** The guest's command line. */
   readonly command: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
@@ -103,7 +103,7 @@ export const runArguments = (spec: BoxSpec, instance: string, parts: ContainerPa
     `--label=${LABELS.instance}=${instance}`,
     `--label=${LABELS.agent}=${agentId}`,
     `--label=${LABELS.epoch}=${epoch}`,
-    `--pidfile=${parts.pidFile}`,
+    `--cidfile=${parts.idFile}`,
     ...(parts.runtime === undefined ? [] : [`--runtime=${parts.runtime}`]),
     '--log-driver=none',
     '--network=none',

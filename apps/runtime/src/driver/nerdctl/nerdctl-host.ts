@@ -60,8 +60,8 @@ export interface NerdctlHost {
   /** Folder for files that are needed for a moment. */
   readonly scratch: string;
   readonly groups: AgentGroups;
-  /** Folder for the ids of guests' processes. */
-  readonly pids: string;
+  /** Folder for the ids of containers that are being created. */
+  readonly ids: string;
   /** Limit of open files of an agent's processes. */
   readonly openFiles: number;
   readonly network: AgentNetwork;
@@ -78,10 +78,10 @@ export const openNerdctlHost = async (options: NerdctlDriverOptions): Promise<Ne
   const namespace = namespaceOf(instance);
   const own = join(dataDir, 'nerdctl');
   const scope = { namespace, address, dataRoot: join(own, 'data'), networks: join(own, 'networks') };
-  const pids = join(own, 'pids');
+  const containerIds = join(own, 'ids');
   const scratch = join(own, 'scratch');
   const kitFolder = kits ?? join(dataDir, 'kit');
-  for (const folder of [scope.dataRoot, scope.networks, pids, scratch, kitFolder])
+  for (const folder of [scope.dataRoot, scope.networks, containerIds, scratch, kitFolder])
     await mkdir(folder, { recursive: true, mode: 0o700 });
   const hierarchies = await openHierarchies(namespace);
   if (hierarchies.length === 0)
@@ -105,7 +105,7 @@ export const openNerdctlHost = async (options: NerdctlDriverOptions): Promise<Ne
     cgroups: new BoxCgroups(hierarchies),
     groups,
     inside: await makeInsideFolder(join(own, 'inside'), groups.mountPoints),
-    pids,
+    ids: containerIds,
     scratch,
     openFiles: await openFilesLimit(),
     close: () => removeHierarchies(namespace),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { BoxSpec } from '../box-spec.js';
-import { parseContainerId, parseContainerList } from './container-list.js';
+import { parseContainerList } from './container-list.js';
 import { runArguments, scopeArguments } from './nerdctl-arguments.js';
 import { toDriverError } from './nerdctl-failures.js';
 import { mountPointsOf } from './mount-points.js';
@@ -33,7 +33,7 @@ const parts = {
   resolvConf: '/data/resolv.conf',
   groups: [{ from: '/sys/fs/cgroup/memory/berth-abc/agt_01/cgroup.procs', to: '/.berth/groups/memory' }],
   groupParent: undefined,
-  pidFile: '/pids/agt_01',
+  idFile: '/ids/agt_01',
   command: ['/.berth/kit/lib/ld.so', '/.berth/kit/bin/node'],
   env: { A: 'b c' },
   openFiles: 1024,
@@ -126,11 +126,6 @@ describe('the list of containers', () => {
   it('omits containers that Berth did not name, and is empty without containers', () => {
     expect(parseContainerList(line('postgres'))).toEqual([]);
     expect(parseContainerList('\n')).toEqual([]);
-  });
-
-  it('reads the id of a new container from the last line that is one', () => {
-    expect(parseContainerId(`a warning\n${ID}\n`)).toBe(ID);
-    expect(parseContainerId('')).toBeUndefined();
   });
 });
 

@@ -1,4 +1,5 @@
 import { execa } from 'execa';
+import { whenContainerdStops } from './containerd-probe.js';
 import type { CallNerdctl } from './images/image-store.js';
 import { scopeArguments } from './nerdctl-arguments.js';
 import { toDriverError } from './nerdctl-failures.js';
@@ -7,25 +8,30 @@ import type { AttachedCall } from './tasks/container-task.js';
 
 /** Time limit in milliseconds for calls to nerdctl, which itself waits for containerd without limit. */
 const CALL_MS = 20_000;
+const FORCED_AFTER_MS = 250;
 
 /** The program nerdctl, for this installation. */
 export class NerdctlProgram {
-  constructor(private readonly host: Pick<NerdctlHost, 'program' | 'environment' | 'scope'>) {}
+  constructor(private readonly host: Pick<NerdctlHost, 'program' | 'environment' | 'scope' | 'address'>) {}
 
   /** Returns the output. Errors: see `toDriverError`. */
   async call(args: readonly string[], options: Parameters<CallNerdctl>[1] = {}): Promise<string> {
-    const { program, environment, scope } = this.host;
+    const { program, environment, scope, address } = this.host;
     const { timeoutMs = CALL_MS, signal } = options;
+    const ended = new AbortController();
+    const unavailable = whenContainerdStops(address, ended.signal);
     const result = await execa(program, [...scopeArguments(scope), ...args], {
       env: environment,
       stdin: 'ignore',
       timeout: timeoutMs,
-      ...(signal === undefined ? {} : { cancelSignal: signal }),
-      forceKillAfterDelay: 1_000,
+      cancelSignal: signal === undefined ? unavailable : AbortSignal.any([signal, unavailable]),
+      forceKillAfterDelay: FORCED_AFTER_MS,
       reject: false,
     });
+    ended.abort();
     if (!result.failed) return result.stdout;
     signal?.throwIfAborted();
+    unavailable.throwIfAborted();
     const { stderr, timedOut } = result;
     throw (
       toDriverError({ stderr, timedOut }) ??

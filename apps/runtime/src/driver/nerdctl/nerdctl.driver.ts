@@ -1,38 +1,30 @@
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json } from '@berth/kernel';
-import { runtimeClassOf } from '@berth/host-requirements';
-import { guestEnv } from '@berth/guest-protocol';
 import { agentFolders } from '../../agent/agent-folders.js';
 import type { BoxSource, BoxSpec } from '../box-spec.js';
 import { Driver, type Box, type BoxStats, type DriverCapabilities, type ListedBox } from '../driver.js';
-import { DriverError } from '../driver-error.js';
+import { DriverError, isUnavailable } from '../driver-error.js';
 import type { ImageBuildEnd, ImageBuildSpec, TaskEnd, TaskSpec } from '../task-spec.js';
 import { isAlive, readProcess } from '../process-table.js';
 import { refuseSource, refuseUnsupported } from '../requirements.plan.js';
 import { ContainerBox, readContainerRecord } from './container-box.js';
-import { assertContainerdResponds } from './containerd-probe.js';
-import { ContainerRemoval } from './container-removal.js';
+import { assertContainerdResponds, containerdResponds } from './containerd-probe.js';
 import { programOf, userOf } from './container-program.js';
 import { becomeGuestOfRoot } from './guest-of-root.js';
 import { killAll, letEnd } from './container-processes.js';
-import { parseContainerId, parseContainerList, type ListedContainer } from './container-list.js';
+import { createArguments } from './create-arguments.js';
+import { EndedContainers } from './ended-containers.js';
 import { ImageBuilds } from './image-build/image-builds.js';
 import { imageOfSource } from './images/image-of-source.js';
 import { isInsecure } from './images/insecure-registry.js';
-import { ImageStore, type ObtainedImage } from './images/image-store.js';
-import {
-  isCreatedFirst,
-  listArguments,
-  removeArguments,
-  runArguments,
-  startArguments,
-} from './nerdctl-arguments.js';
+import { ImageStore, type CallNerdctl, type ObtainedImage } from './images/image-store.js';
+import { isCreatedFirst, startArguments } from './nerdctl-arguments.js';
 import { nerdctlCapabilities } from './nerdctl-capabilities.js';
 import { NerdctlProgram } from './nerdctl-program.js';
 import { removeOldKits } from './old-kits.js';
 import { openNerdctlHost, type NerdctlDriverOptions, type NerdctlHost } from './nerdctl-host.js';
-import { guestUserOf, guestVariablesOf } from './paths-inside.js';
+import { guestUserOf } from './paths-inside.js';
 import { assertBounded, layOver, rootKey } from './writable-root.js';
 import { runContainerTask, type ContainerTaskMeans } from './tasks/container-task.js';
 import { commandRole, type TaskRole } from './tasks/task-role.js';
@@ -50,8 +42,10 @@ export class NerdctlDriver extends Driver {
     (args, options) => this.#nerdctl.call(args, options),
     () => this.#open.scratch,
   );
-  readonly #removal = new ContainerRemoval((ids) => this.#nerdctl.call(removeArguments(ids)));
   readonly #builds: ImageBuilds;
+  /** Agents and tasks that a container is being created for. */
+  readonly #creating = new Set<string>();
+  readonly #ended: EndedContainers;
   #host: NerdctlHost | undefined;
 
   constructor(private readonly options: NerdctlDriverOptions) {
@@ -63,6 +57,9 @@ export class NerdctlDriver extends Driver {
       pull: () => options.operator.current.runtime.pull,
       subidUser: options.subidUser,
     });
+    const known = { containers: this.#containers, creating: this.#creating };
+    const call: CallNerdctl = (args) => this.#nerdctl.call(args);
+    this.#ended = new EndedContainers(call, () => this.#open, known, options.log);
   }
 
   override get capabilities(): DriverCapabilities {
@@ -72,7 +69,9 @@ export class NerdctlDriver extends Driver {
 
   async open(): Promise<void> {
     this.#host = await openNerdctlHost(this.options);
-    const found = await this.#containersOfThisHost();
+    const found = await this.#ended.list();
+    for (const { agentId, id } of found) this.#containers.set(agentId, id);
+    await this.#ended.forgetAllBut(found);
     // Tasks do not outlive the process that started them.
     for (const { agentId, epoch } of found) if (epoch === null) await this.stop(agentId, 0);
     await this.#host.taskDisks.releaseAll();
@@ -103,7 +102,6 @@ export class NerdctlDriver extends Driver {
     const disk = await disks.mount(agentId, spec.limits.diskBytes, guestUser);
     await disks.handOver(guestFolders, guestUser);
     const container = await this.#create(spec, image, disk);
-    this.#containers.set(agentId, container);
     await this.#begin(spec, image, container);
     const [pid] = await cgroups.pids(groups.nameOf(agentId, container));
     const guest = pid === undefined ? undefined : await readProcess(pid);
@@ -131,37 +129,35 @@ export class NerdctlDriver extends Driver {
     if (isCreatedFirst(spec)) await this.#nerdctl.call(startArguments(container));
   }
 
-  /** Creates the container, and starts its guest unless `isCreatedFirst`. Returns its id. */
+  /** Creates the container, and starts its guest unless `isCreatedFirst`. Returns its id, which `stop` knows then. */
   async #create(spec: BoxSpec, image: ObtainedImage, disk: string): Promise<string> {
-    const { instance, inside, kit, sharedFiles, pids, scope, openFiles, network, groups } = this.#open;
-    const { agentId, source, runtimeClass } = spec;
-    const pidFile = join(pids, agentId);
-    await rm(pidFile, { force: true });
-    const output = await this.#nerdctl.call(
-      runArguments(spec, instance, {
-        image: image.bare,
-        subidUser: this.options.subidUser,
-        runtime: runtimeClassOf(runtimeClass ?? this.options.operator.current.runtime.class).runtime,
-        inside,
-        kit: kit.folder,
-        code: source.kind === 'image' ? null : await sharedFiles.share(source.folder),
-        disk,
-        resolvConf: network.resolvConf,
-        groups: await groups.create(agentId, spec.limits, guestUserOf(spec.user)),
-        groupParent: groups.parentOf(agentId),
-        pidFile,
-        command: kit.command,
-        openFiles,
-        env: {
-          ...spec.env,
-          ...guestVariablesOf(spec.user),
-          [guestEnv.mark]: `${scope.namespace}/${agentId}`,
-        },
-      }),
-    );
-    const container = parseContainerId(output);
-    if (container === undefined) throw new Error('nerdctl printed no id of a container.');
-    return container;
+    const { agentId } = spec;
+    const idFile = join(this.#open.ids, agentId);
+    await rm(idFile, { force: true });
+    const { subidUser, operator } = this.options;
+    const host = { subidUser, runtimeClass: operator.current.runtime.class };
+    const container = { ...host, image: image.bare, disk, idFile };
+    this.#creating.add(agentId);
+    try {
+      await this.#nerdctl.call(await createArguments(spec, this.#open, container));
+      const id = await readFile(idFile, 'utf8');
+      this.#containers.set(agentId, id);
+      return id;
+    } catch (error) {
+      await this.#endFailed(agentId, await readFile(idFile, 'utf8').catch(() => ''), error);
+      throw error;
+    } finally {
+      this.#creating.delete(agentId);
+    }
+  }
+
+  /** Ends what a failed call may have created: a container, of which processes may run. */
+  async #endFailed(agentId: string, container: string, error: unknown): Promise<void> {
+    this.#ended.suspect();
+    if (container === '') return;
+    // The caller stops the agent. While containerd does not respond, that is left to `EndedContainers`.
+    if (isUnavailable(error)) await killAll(this.#open.cgroups, this.#open.groups.nameOf(agentId, container));
+    else this.#containers.set(agentId, container);
   }
 
   codeFolder(agentId: string, deploymentId: string): string {
@@ -203,7 +199,15 @@ export class NerdctlDriver extends Driver {
       found: (container) => this.#containers.set(taskId, container),
       stop: () => this.stop(taskId, 0),
     };
-    return runContainerTask(spec, means, onOutput, signal);
+    this.#creating.add(taskId);
+    try {
+      return await runContainerTask(spec, means, onOutput, signal);
+    } catch (error) {
+      this.#ended.suspect();
+      throw error;
+    } finally {
+      this.#creating.delete(taskId);
+    }
   }
 
   async find(agentId: string, record: Json): Promise<Box | undefined> {
@@ -237,9 +241,11 @@ export class NerdctlDriver extends Driver {
     }
     // No process has the volume open any more, and the removal takes longer.
     await this.#open.disks.unmount(agentId);
-    if (container === undefined) return;
-    await this.#discard(agentId, container);
-    await this.#open.groups.remove(agentId);
+    if (container !== undefined) {
+      this.#containers.delete(agentId);
+      this.#ended.discard(agentId, container);
+    }
+    await this.#ended.discarded(agentId);
   }
 
   async remove(agentId: string): Promise<void> {
@@ -248,14 +254,11 @@ export class NerdctlDriver extends Driver {
   }
 
   canStart(withinMs: number): Promise<boolean> {
-    return assertContainerdResponds(this.#open.address, withinMs).then(
-      () => true,
-      () => false,
-    );
+    return containerdResponds(this.#open.address, withinMs);
   }
 
   async list(): Promise<readonly ListedBox[]> {
-    return (await this.#containersOfThisHost()).map(({ agentId, epoch }) => ({ agentId, epoch }));
+    return (await this.#ended.list()).map(({ agentId, epoch }) => ({ agentId, epoch }));
   }
 
   async stats(agentId: string): Promise<BoxStats | null> {
@@ -270,11 +273,12 @@ export class NerdctlDriver extends Driver {
   }
 
   override keepUp(signal: AbortSignal): Promise<void> {
-    return this.#open.network.keepUp(signal);
+    return this.#ended.keepUp(signal, (both) => this.#open.network.keepUp(both));
   }
 
   async close(): Promise<void> {
     for (const box of this.#boxes.values()) box.forget();
+    await this.#ended.close();
     await this.#host?.network.close(this.#containers.size > 0);
     await this.#host?.close();
   }
@@ -285,25 +289,6 @@ export class NerdctlDriver extends Driver {
     // A deployment has pulled its image.
     const policy = source.kind === 'image' && runtime.pull === 'always' ? 'missing' : runtime.pull;
     return this.#images.obtain(reference, policy, isInsecure(reference, deploy.registries));
-  }
-
-  async #containersOfThisHost(): Promise<readonly ListedContainer[]> {
-    const found = parseContainerList(await this.#nerdctl.call(listArguments(this.#open.instance)));
-    this.#containers.clear();
-    for (const { agentId, id } of found) this.#containers.set(agentId, id);
-    return found;
-  }
-
-  /** What is left of a container that has ended, while containerd does not respond, is removed by the next call. */
-  async #discard(agentId: string, container: string): Promise<void> {
-    try {
-      await assertContainerdResponds(this.#open.address);
-      await this.#removal.remove(container);
-      this.#containers.delete(agentId);
-    } catch (error) {
-      if (!(error instanceof DriverError && error.code === 'host_unavailable')) throw error;
-      this.options.log.warn({ agentId, err: error }, 'an ended container could not be removed yet');
-    }
   }
 
   #keep(box: ContainerBox): ContainerBox {

@@ -1,0 +1,127 @@
+import { pause } from '@berth/supervision';
+import type { Logger } from '@berth/telemetry';
+import { parseContainerList, type ListedContainer } from './container-list.js';
+import { killAll } from './container-processes.js';
+import { ContainerRemoval } from './container-removal.js';
+import { assertContainerdResponds } from './containerd-probe.js';
+import type { CallNerdctl } from './images/image-store.js';
+import { LeftoverContainers } from './leftover-containers.js';
+import { listArguments, removeArguments } from './nerdctl-arguments.js';
+import { removeForgottenFiles } from './nerdctl-files.js';
+import type { NerdctlHost } from './nerdctl-host.js';
+
+/** What the driver knows. */
+export interface KnownContainers {
+  /** Ids of the containers by agent. */
+  readonly containers: ReadonlyMap<string, string>;
+  /** Agents and tasks that a container is being created for. */
+  readonly creating: ReadonlySet<string>;
+}
+
+/** The removal of an ended container takes longer only while its shim does not respond. Nothing waits for that. */
+const REMOVED_WITHIN_MS = 2_000;
+const CLOSED_WITHIN_MS = 4_000;
+
+/** Removes containers that have ended, and those that failed calls have left. */
+export class EndedContainers {
+  /** What `discarded` still waits for, by agent. */
+  readonly #discarding = new Map<string, Promise<void>>();
+  readonly #removal = new ContainerRemoval((ids) => this.#remove(ids));
+  readonly #leftovers: LeftoverContainers;
+
+  constructor(
+    private readonly call: CallNerdctl,
+    private readonly host: () => NerdctlHost,
+    private readonly known: KnownContainers,
+    private readonly log: Logger,
+  ) {
+    this.#leftovers = new LeftoverContainers(
+      {
+        list: async () => {
+          await assertContainerdResponds(host().address);
+          return this.list();
+        },
+        isKnown: ({ agentId, id }) => known.creating.has(agentId) || known.containers.get(agentId) === id,
+        remove: async ({ agentId, id }) => {
+          await killAll(host().cgroups, host().groups.nameOf(agentId, id));
+          await this.#removal.remove(id);
+        },
+        forgetAllBut: (listed) => this.forgetAllBut(listed),
+      },
+      log,
+    );
+  }
+
+  /** All containers of this installation. */
+  async list(): Promise<readonly ListedContainer[]> {
+    return parseContainerList(await this.call(listArguments(this.host().instance)));
+  }
+
+  /** A call has failed that may have left a container. */
+  suspect(): void {
+    this.#leftovers.suspect();
+  }
+
+  /** Removes the files of nerdctl for other containers. Returns whether it could: not while one is being created. */
+  async forgetAllBut(listed: readonly ListedContainer[]): Promise<boolean> {
+    const { containers, creating } = this.known;
+    if (creating.size > 0) return false;
+    const exist = [...listed.map(({ id }) => id), ...containers.values()];
+    await removeForgottenFiles(this.host().scope, new Set(exist));
+    return true;
+  }
+
+  /**
+   * Removes a container that has ended. Nothing of it is in use, so a removal that fails or takes long, because
+   * containerd or the shim does not respond, is left to `LeftoverContainers`.
+   */
+  discard(agentId: string, container: string): void {
+    const discarded = this.#discard(agentId, container).finally(() => this.#discarding.delete(agentId));
+    this.#discarding.set(agentId, discarded);
+  }
+
+  /** Waits for the removal of the agent's container. */
+  async discarded(agentId: string): Promise<void> {
+    await this.#discarding.get(agentId);
+  }
+
+  /** Removes what failed calls have left until the signal aborts or the work `beside` ends. */
+  async keepUp(signal: AbortSignal, beside: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const ended = new AbortController();
+    const both = AbortSignal.any([signal, ended.signal]);
+    try {
+      await Promise.all([beside(both), this.#leftovers.keepUp(both)]);
+    } finally {
+      ended.abort();
+    }
+  }
+
+  /** Waits a while for removals that are under way. */
+  async close(): Promise<void> {
+    await atMost(CLOSED_WITHIN_MS, this.#removal.ended);
+  }
+
+  async #discard(agentId: string, container: string): Promise<void> {
+    const removal = this.#removal.remove(container).catch((error: unknown) => {
+      this.suspect();
+      this.log.warn({ agentId, err: error }, 'an ended container could not be removed yet');
+    });
+    await atMost(REMOVED_WITHIN_MS, removal);
+    await this.host().groups.remove(agentId);
+  }
+
+  async #remove(ids: readonly string[]): Promise<void> {
+    const removed = await this.call(removeArguments(ids));
+    // Exits with 0 even if it could not remove one; it prints those that it has removed.
+    const left = ids.filter((id) => !removed.includes(id));
+    if (left.length === 0) return;
+    if ((await this.list()).some(({ id }) => left.includes(id)))
+      throw new Error('nerdctl rm did not remove a container.');
+  }
+}
+
+const atMost = async (ms: number, work: Promise<void>): Promise<void> => {
+  const waited = new AbortController();
+  await Promise.race([work, pause(ms, waited.signal)]);
+  waited.abort();
+};
