@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { BUNDLED, ensureReady, environmentWith, ROOT, runTool } from './ensure-installed.mjs';
+import { runInSandbox } from './containers/run-in-sandbox.mjs';
+import { BUNDLED, ensureReady, environmentWith, log, ROOT, runTool } from './ensure-installed.mjs';
 import { runChild } from './run-child.mjs';
 
 // `npm run faults -- --suite chat --seeds 5000 --from 1`: injects faults, chosen by each seed, into the steps of the
@@ -9,6 +10,7 @@ const SUITES = {
   submission: ['standalone', 'dist', 'e2e', 'submission-faults', 'faults.main.js'],
   creation: ['agents', 'dist', 'fixtures', 'creation-faults', 'faults.main.js'],
   chat: ['delivery', 'dist', 'fixtures', 'chat-faults', 'faults.main.js'],
+  containers: ['standalone', 'dist', 'e2e', 'container-faults', 'faults.main.js'],
 };
 
 const suiteOf = (args) => {
@@ -22,8 +24,20 @@ await runTool(async () => {
   const program = SUITES[suite];
   if (program === undefined) throw new Error(`--suite is one of ${Object.keys(SUITES).join(', ')}.`);
   const node = await ensureReady();
-  return runChild(node, [BUNDLED, join(ROOT, 'apps', ...program), ...rest], {
+  const command = [BUNDLED, join(ROOT, 'apps', ...program), ...rest];
+  if (suite === 'containers') return inSandbox(node, command);
+  return runChild(node, command, {
     env: environmentWith(node),
     graceMs: 20_000,
   });
 });
+
+async function inSandbox(node, command) {
+  const { code, leftovers } = await runInSandbox(
+    node,
+    () => [node, ...command],
+    () => undefined,
+  );
+  for (const leftover of leftovers) log(`left behind: ${leftover}`);
+  return leftovers.length > 0 ? 1 : code;
+}

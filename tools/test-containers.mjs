@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runInSandbox } from './containers/run-in-sandbox.mjs';
-import { ensureReady, log, ROOT, runTool } from './ensure-installed.mjs';
+import { BUNDLED, ensureReady, log, ROOT, runTool } from './ensure-installed.mjs';
 import { countsOf } from './test-counts.mjs';
 
 // `npm run test:containers`: runs the tests of the nerdctl driver (`*.container-spec.ts`) with a containerd of its own
@@ -21,7 +21,7 @@ function tests(node, folder) {
   const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
   const config = join(ROOT, 'vitest.containers.config.ts');
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportIn(folder)}`];
-  return [node, vitest, 'run', '--config', config, ...reporters, ...given];
+  return [node, BUNDLED, vitest, 'run', '--config', config, ...reporters, ...given];
 }
 
 function countsIn(folder, code) {

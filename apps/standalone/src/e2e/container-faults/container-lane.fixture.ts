@@ -1,0 +1,100 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { instanceOf, namespaceOf } from '@berth/runtime';
+import { containerTestHost, GitServer, ImageRegistry } from '@berth/testing';
+import { Api } from '../api.fixture.js';
+import { startStandaloneStack, type StandaloneStack } from '../stack.fixture.js';
+import { inventoryOf, type Inventory, type Place } from './host-inventory.fixture.js';
+import { NerdctlLine } from './nerdctl-line.fixture.js';
+import { OwnContainerd } from './own-containerd.fixture.js';
+
+const IMAGE = 'shell';
+const REPOSITORY = 'repository';
+
+/** Where deployments come from. */
+interface Sources {
+  readonly git: GitServer;
+  readonly registry: ImageRegistry;
+}
+
+/** A whole installation with a containerd of its own, whose faults nothing else notices. */
+export class ContainerLane {
+  readonly api = new Api(() => this.stack);
+
+  private constructor(
+    private readonly folder: string,
+    readonly place: Place,
+    readonly containerd: OwnContainerd,
+    readonly line: NerdctlLine,
+    readonly stack: StandaloneStack,
+    private readonly sources: Sources,
+  ) {}
+
+  static async open(folder: string): Promise<ContainerLane> {
+    mkdirSync(folder);
+    // Root of a user namespace must be able to enter the folder of its root file system.
+    for (const path of [dirname(folder), folder]) chmodSync(path, 0o711);
+    const dataDir = join(folder, 'data');
+    const runtimeData = join(dataDir, 'runtime');
+    mkdirSync(runtimeData, { recursive: true, mode: 0o700 });
+    const [git, registry] = await Promise.all([GitServer.start(), ImageRegistry.start()]);
+    await git.commit(REPOSITORY, {
+      'berth.json': JSON.stringify({ build: 'echo built > built', start: 'exec sleep 1000' }),
+    });
+    const containerdFolder = join(folder, 'containerd');
+    const containerd = await OwnContainerd.start(containerdFolder);
+    const { address } = containerd;
+    const namespace = namespaceOf(await instanceOf(runtimeData));
+    const { images, cniPath } = containerTestHost();
+    const scope = [`--address=${address}`, `--namespace=${namespace}`];
+    execFileSync('nerdctl', [...scope, 'load', '--quiet', `--input=${join(images, `${IMAGE}.tar`)}`]);
+    const line = new NerdctlLine(join(folder, 'line'));
+    const config = join(folder, 'operator.yaml');
+    writeFileSync(
+      config,
+      `runtime: { image: "berth.test/${IMAGE}:1" }
+deploy: { gitHosts: [{ host: "${git.host}", insecure: true }], registries: ["${registry.host}"] }
+`,
+    );
+    const stack = await startStandaloneStack(dataDir, {
+      BERTH_RUNTIME: 'nerdctl',
+      BERTH_HOST: '127.0.0.1',
+      BERTH_NERDCTL: line.program,
+      BERTH_CONFIG: config,
+      BERTH_WARM_SLEEP_SECONDS: '1',
+      CONTAINERD_ADDRESS: address,
+      CNI_PATH: cniPath,
+      GIT_SSL_CAINFO: git.caFile,
+    });
+    const place = { address, containerdFolder, namespace, runtimeData };
+    return new ContainerLane(folder, place, containerd, line, stack, { git, registry });
+  }
+
+  get repository(): string {
+    return this.sources.git.urlOf(REPOSITORY);
+  }
+
+  get inventory(): Inventory {
+    return inventoryOf(this.place);
+  }
+
+  /** Makes an image that the host does not have. Returns its reference. */
+  async newImage(name: string): Promise<string> {
+    const root = join(this.folder, 'image');
+    mkdirSync(root, { recursive: true });
+    copyFileSync('/usr/bin/busybox', join(root, 'busybox'));
+    // Without another layer, it would be the same image.
+    writeFileSync(join(root, 'name'), name);
+    await this.sources.registry.push(name, '1', root, { Cmd: ['/busybox', 'sleep', '1000'] });
+    return `${this.sources.registry.host}/${name}:1`;
+  }
+
+  async close(): Promise<void> {
+    this.line.disarm();
+    await this.containerd.startAgain();
+    await this.stack.stop();
+    await this.containerd.stop();
+    await Promise.all([this.sources.git.stop(), this.sources.registry.stop()]);
+  }
+}
