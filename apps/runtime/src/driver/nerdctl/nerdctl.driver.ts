@@ -1,31 +1,28 @@
-import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json } from '@berth/kernel';
 import { agentFolders } from '../../agent/agent-folders.js';
 import type { BoxSource, BoxSpec } from '../box-spec.js';
 import { Driver, type Box, type BoxStats, type DriverCapabilities, type ListedBox } from '../driver.js';
-import { DriverError, isUnavailable } from '../driver-error.js';
+import { DriverError } from '../driver-error.js';
 import type { ImageBuildEnd, ImageBuildSpec, TaskEnd, TaskSpec } from '../task-spec.js';
 import { isAlive, readProcess } from '../process-table.js';
 import { refuseSource, refuseUnsupported } from '../requirements.plan.js';
 import { ContainerBox, readContainerRecord } from './container-box.js';
 import { assertContainerdResponds, containerdResponds } from './containerd-probe.js';
 import { programOf, userOf } from './container-program.js';
-import { becomeGuestOfRoot } from './guest-of-root.js';
 import { killAll, letEnd } from './container-processes.js';
-import { createArguments } from './create-arguments.js';
+import { ContainerCreation } from './container-creation.js';
 import { EndedContainers } from './ended-containers.js';
 import { ImageBuilds } from './image-build/image-builds.js';
 import { imageOfSource } from './images/image-of-source.js';
 import { isInsecure } from './images/insecure-registry.js';
 import { ImageStore, type CallNerdctl, type ObtainedImage } from './images/image-store.js';
-import { isCreatedFirst, startArguments } from './nerdctl-arguments.js';
 import { nerdctlCapabilities } from './nerdctl-capabilities.js';
 import { NerdctlProgram } from './nerdctl-program.js';
 import { removeOldKits } from './old-kits.js';
 import { openNerdctlHost, type NerdctlDriverOptions, type NerdctlHost } from './nerdctl-host.js';
 import { guestUserOf } from './paths-inside.js';
-import { assertBounded, layOver, rootKey } from './writable-root.js';
+import { assertBounded } from './writable-root.js';
 import { runContainerTask, type ContainerTaskMeans } from './tasks/container-task.js';
 import { commandRole, type TaskRole } from './tasks/task-role.js';
 
@@ -46,6 +43,7 @@ export class NerdctlDriver extends Driver {
   /** Agents and tasks that a container is being created for. */
   readonly #creating = new Set<string>();
   readonly #ended: EndedContainers;
+  readonly #creation: ContainerCreation;
   #host: NerdctlHost | undefined;
 
   constructor(private readonly options: NerdctlDriverOptions) {
@@ -59,7 +57,9 @@ export class NerdctlDriver extends Driver {
     });
     const known = { containers: this.#containers, creating: this.#creating };
     const call: CallNerdctl = (args) => this.#nerdctl.call(args);
-    this.#ended = new EndedContainers(call, () => this.#open, known, options.log);
+    const host = (): NerdctlHost => this.#open;
+    this.#ended = new EndedContainers(call, host, known, options.log);
+    this.#creation = new ContainerCreation({ host, call, known, ended: this.#ended, options });
   }
 
   override get capabilities(): DriverCapabilities {
@@ -101,8 +101,8 @@ export class NerdctlDriver extends Driver {
     await this.stop(agentId, 0);
     const disk = await disks.mount(agentId, spec.limits.diskBytes, guestUser);
     await disks.handOver(guestFolders, guestUser);
-    const container = await this.#create(spec, image, disk);
-    await this.#begin(spec, image, container);
+    const container = await this.#creation.create(spec, image, disk);
+    await this.#creation.begin(spec, image, container);
     const [pid] = await cgroups.pids(groups.nameOf(agentId, container));
     const guest = pid === undefined ? undefined : await readProcess(pid);
     if (guest === undefined)
@@ -115,49 +115,6 @@ export class NerdctlDriver extends Driver {
     const facts = { agentId, container, guest, socket: join(guestFolders.run, 'guest.sock'), imageEnv: env };
     const joined = await groups.complete(agentId, container, spec.limits, guestUser);
     return this.#keep(new ContainerBox({ ...facts, ...program, groups: joined }));
-  }
-
-  /** Prepares and starts a container that was only created. */
-  async #begin(spec: BoxSpec, image: ObtainedImage, container: string): Promise<void> {
-    const { address, scope, disks } = this.#open;
-    const { agentId, source, rootFileSystem, user } = spec;
-    const containerd = { address, namespace: scope.namespace };
-    const isWritable = rootFileSystem === 'writable';
-    const layer = await disks.rootLayer(agentId, isWritable ? rootKey(source, image.digest) : null);
-    if (layer !== null) await layOver(containerd, container, layer);
-    if (user === 'root') await becomeGuestOfRoot(containerd, container);
-    if (isCreatedFirst(spec)) await this.#nerdctl.call(startArguments(container));
-  }
-
-  /** Creates the container, and starts its guest unless `isCreatedFirst`. Returns its id, which `stop` knows then. */
-  async #create(spec: BoxSpec, image: ObtainedImage, disk: string): Promise<string> {
-    const { agentId } = spec;
-    const idFile = join(this.#open.ids, agentId);
-    await rm(idFile, { force: true });
-    const { subidUser, operator } = this.options;
-    const host = { subidUser, runtimeClass: operator.current.runtime.class };
-    const container = { ...host, image: image.bare, disk, idFile };
-    this.#creating.add(agentId);
-    try {
-      await this.#nerdctl.call(await createArguments(spec, this.#open, container));
-      const id = await readFile(idFile, 'utf8');
-      this.#containers.set(agentId, id);
-      return id;
-    } catch (error) {
-      await this.#endFailed(agentId, await readFile(idFile, 'utf8').catch(() => ''), error);
-      throw error;
-    } finally {
-      this.#creating.delete(agentId);
-    }
-  }
-
-  /** Ends what a failed call may have created: a container, of which processes may run. */
-  async #endFailed(agentId: string, container: string, error: unknown): Promise<void> {
-    this.#ended.suspect();
-    if (container === '') return;
-    // The caller stops the agent. While containerd does not respond, that is left to `EndedContainers`.
-    if (isUnavailable(error)) await killAll(this.#open.cgroups, this.#open.groups.nameOf(agentId, container));
-    else this.#containers.set(agentId, container);
   }
 
   codeFolder(agentId: string, deploymentId: string): string {
