@@ -13,7 +13,7 @@ const { values } = parseArgs({
 const { instance, host: hosts } = values;
 const users = Object.entries(SERVICE_ACCESS).map(([user, access]) => ({
   user,
-  password: `$NATS_PASSWORD_${user.toUpperCase()}`,
+  password: `$NATS_PASSWORD_${user.toUpperCase().replaceAll('-', '_')}`,
   permissions: permissionsOf(user, access, { instance, hosts }),
 }));
 process.stdout.write(`${authorizationBlock(users)}\n`);

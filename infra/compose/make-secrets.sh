@@ -20,7 +20,7 @@ done
   for url in "$folder"/nats_url_*; do
     service=${url##*/nats_url_}
     password=$(sed 's#^nats://[^:]*:\([^@]*\)@.*#\1#' "$url")
-    printf 'NATS_PASSWORD_%s=%s\n' "$(printf '%s' "$service" | tr '[:lower:]' '[:upper:]')" "$password"
+    printf 'NATS_PASSWORD_%s=%s\n' "$(printf '%s' "$service" | tr '[:lower:]-' '[:upper:]_')" "$password"
   done
   host=$(cat "$folder/host_id")
   printf "NATS_HOST_%s='\"%s\"'\n" \
