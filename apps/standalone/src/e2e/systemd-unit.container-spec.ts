@@ -21,6 +21,12 @@ let hostId: string;
 const status = async (property: string): Promise<string> =>
   machine.run(`systemctl show --property=${property} --value berth-runtime`);
 
+/** Adds a line to what the unit says about its service, or takes it away again. */
+const changeUnit = async (line = ''): Promise<void> => {
+  machine.write('/run/systemd/system/berth-runtime.service.d/changed.conf', `[Service]\n${line}\n`);
+  await machine.run('systemctl daemon-reload');
+};
+
 beforeAll(async () => {
   const { images, cniPath } = containerTestHost();
   stack = await startStandaloneStack(join(folder.path, 'main'));
@@ -99,14 +105,23 @@ describe('infra/systemd/berth-runtime.service', () => {
     expect(await machine.run(`${join}; head -c1 /dev/zero | wc -c`)).toBe('1');
   });
 
+  it('runs agents under the umask 077 too', async () => {
+    await changeUnit('UMask=0077');
+    await machine.run('systemctl restart berth-runtime');
+    // No host has room until the runtime has started again.
+    const { id } = await eventually(() => api.runningAgent(), { timeoutMs: 30_000, intervalMs: 200 });
+    expect((await new Executions(api, id).run('echo runs')).body.stdout).toBe('runs\n');
+    expect((await api.call('DELETE', `/api/agents/${id}`)).status).toBe(204);
+    await changeUnit();
+  });
+
   it('stays stopped when its configuration is invalid', async () => {
-    await machine.run('mkdir -p /run/systemd/system/berth-runtime.service.d');
-    const dropIn = '/run/systemd/system/berth-runtime.service.d/invalid.conf';
-    await machine.run(`printf '[Service]\\nEnvironment=BERTH_DATA_PORT=none\\n' > ${dropIn}`);
-    await machine.run('systemctl daemon-reload; systemctl restart berth-runtime');
+    await changeUnit('Environment=BERTH_DATA_PORT=none');
+    await machine.run('systemctl restart berth-runtime');
     await eventually(async () => expect(await status('ActiveState')).toBe('failed'), { timeoutMs: 20_000 });
     expect(await status('ExecMainStatus')).toBe('78');
-    await machine.run(`rm ${dropIn}; systemctl daemon-reload; systemctl start berth-runtime`);
+    await changeUnit();
+    await machine.run('systemctl start berth-runtime');
     await untilHostIs(api, hostId, 'ready');
   });
 });

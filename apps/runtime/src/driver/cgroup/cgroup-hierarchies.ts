@@ -1,6 +1,7 @@
-import { access, mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { access, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cgroupMounts, type CgroupMount } from '@berth/host-requirements';
+import { makeGroup } from './make-group.js';
 
 /** `cpuacct` counts processor time; in version 2 every group does. */
 export type Controller = 'memory' | 'pids' | 'cpuacct';
@@ -53,7 +54,7 @@ export const removeHierarchies = async (name: string, mountsFile = '/proc/mounts
 const canFreeze = async ({ version, path }: CgroupMount, name: string): Promise<boolean> => {
   const folder = join(path, name);
   try {
-    await mkdir(folder, { recursive: true });
+    await makeGroup(folder);
     await access(join(folder, version === 2 ? 'cgroup.freeze' : 'freezer.state'));
     return true;
   } catch {
@@ -92,7 +93,7 @@ const openAccounting = async (
   const controllers = wanted.filter((controller) => mount.controllers.includes(controller));
   if (controllers.length === 0) return undefined;
   const folder = join(mount.path, name);
-  return mkdir(folder, { recursive: true }).then(
+  return makeGroup(folder).then(
     () => ({ version: mount.version, folder, controllers, freezes: false }),
     () => undefined,
   );

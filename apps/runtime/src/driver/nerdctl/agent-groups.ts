@@ -1,8 +1,9 @@
-import { chmod, chown, mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { chmod, chown, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { becomesTrue } from '../../poll.js';
 import type { Hierarchy } from '../cgroup/cgroup-hierarchies.js';
 import { limitGroup, LIMITING, type GroupLimits } from '../cgroup/group-limits.js';
+import { makeGroup } from '../cgroup/make-group.js';
 import { INSIDE } from './paths-inside.js';
 
 /** Limits of the guest, which is alone in its group with the programs that it is just about to start. */
@@ -55,7 +56,7 @@ export class AgentGroups {
     return Promise.all(
       this.#limiting.map(async (hierarchy) => {
         const folder = join(hierarchy.folder, agentId);
-        await mkdir(folder, { recursive: true });
+        await makeGroup(folder);
         if (hierarchy.version === 2) return { from: folder, to: mountOf(hierarchy) };
         await limitGroup(hierarchy, folder, limits);
         const from = join(folder, 'cgroup.procs');
@@ -110,7 +111,7 @@ export class AgentGroups {
 
   async #divide(hierarchy: Hierarchy, folder: string, limits: GroupLimits, owner: number): Promise<void> {
     const [guest, agent] = [join(folder, GUEST), join(folder, AGENT)];
-    for (const group of [guest, agent]) await mkdir(group, { recursive: true });
+    for (const group of [guest, agent]) await makeGroup(group);
     for (const pid of (await readFile(join(folder, 'cgroup.procs'), 'utf8')).split('\n').filter(Boolean))
       await writeFile(join(guest, 'cgroup.procs'), pid);
     const limiting = LIMITING.filter((controller) => hierarchy.controllers.includes(controller));

@@ -1,9 +1,10 @@
-import { mkdir, rmdir, writeFile } from 'node:fs/promises';
+import { rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { becomesTrue } from '../../poll.js';
 import { BoxCgroups, COMPLETE_WITHIN_MS } from '../cgroup/box-cgroups.js';
 import type { Hierarchy } from '../cgroup/cgroup-hierarchies.js';
 import { limitGroup } from '../cgroup/group-limits.js';
+import { makeGroup } from '../cgroup/make-group.js';
 import { DriverError } from '../driver-error.js';
 import type { BoxStats } from '../driver.js';
 import type { ProcessGroup, ProcessGroupLimits } from './process-group.js';
@@ -21,7 +22,7 @@ export class CgroupProcessGroup implements ProcessGroup {
     return Promise.all(
       this.hierarchies.map(async (hierarchy) => {
         const folder = join(hierarchy.folder, agentId);
-        await mkdir(folder, { recursive: true });
+        await makeGroup(folder);
         await limitGroup(hierarchy, folder, limits);
         return join(folder, 'cgroup.procs');
       }),
