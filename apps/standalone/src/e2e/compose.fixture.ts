@@ -12,6 +12,12 @@ const MAX_OUTPUT = 64 * 1024 * 1024;
 
 const execute = promisify(execFile);
 
+/** Writes the files that an operator gets with `git clone` to an archive. */
+export const archiveCheckout = async (archive: string): Promise<void> => {
+  const list = 'git ls-files --cached --others --exclude-standard -z';
+  await execute('sh', ['-c', `${list} | tar --null -T - -cf "$0"`, archive], { cwd: REPOSITORY });
+};
+
 /** An installation of the compose file in a clone of this checkout, by the engine that `npm run test:compose` starts. */
 export class ComposeStack implements Stack {
   readonly urls = [URL_OF_PROXY];
@@ -27,10 +33,9 @@ export class ComposeStack implements Stack {
     if (folder === undefined) throw new Error('Run these tests with `npm run test:compose`.');
     const clone = join(folder, 'clone');
     mkdirSync(clone, { recursive: true });
-    const list = 'git ls-files --cached --others --exclude-standard -z';
-    await execute('sh', ['-c', `${list} | tar --null -T - -cf - | tar -C "$0" -xf -`, clone], {
-      cwd: REPOSITORY,
-    });
+    const checkout = join(folder, 'checkout.tar');
+    await archiveCheckout(checkout);
+    await execute('tar', ['--extract', `--file=${checkout}`, `--directory=${clone}`]);
     writeFileSync(join(clone, 'docker-compose.override.yml'), OVERRIDE);
     const stack = new ComposeStack(clone);
     await stack.run('sh', ['infra/compose/make-secrets.sh']);
