@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { containerTestHost, GitServer } from '@berth/testing';
+import { containerTestHost, eventually, GitServer } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
 import { berth, HOSTS, untilHostIs } from './joined-hosts.fixture.js';
@@ -14,7 +14,8 @@ import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './s
 const [RUN_HOST, DEPLOY, BACK_UP] = PARTS.host;
 const ARCHIVE = 'nerdctl-full-2.1.2-linux-amd64.tar.gz';
 const RELEASE = 'https://github.com/containerd/nerdctl/releases/download/v2.1.2';
-const DATA = '/var/lib/berth/runtime';
+/** Not the folder of the unit: another test has a machine with that one in the same network. */
+const DATA = '/var/lib/berth/page';
 /** The containerd namespace of the host's installation follows from its data folder. */
 const NAMESPACE = `berth-${createHash('sha256').update(DATA).digest('hex').slice(0, 12)}`;
 /** What this test cannot reach, by what it uses instead; the machine has the network of the test. */
@@ -100,7 +101,8 @@ beforeAll(async () => {
   hostId = /^BERTH_HOST_ID=(\S+)$/m.exec(printed)?.[1] ?? '';
   machine.write('/etc/git-ca.pem', readFileSync(git.caFile, 'utf8'));
   // What `scp` has brought.
-  machine.write('/root/agents-1.env', `${printed}GIT_SSL_CAINFO=/etc/git-ca.pem\n`);
+  const more = ['GIT_SSL_CAINFO=/etc/git-ca.pem', `BERTH_RUNTIME_DATA=${DATA}`];
+  machine.write('/root/agents-1.env', `${printed}${more.join('\n')}\n`);
   const { body } = await api.get<{ readonly items: readonly { readonly id: string }[] }>(HOSTS);
   for (const { id } of body.items) if (id !== hostId) await api.post(`${HOSTS}/${id}/drain`);
 });
@@ -159,11 +161,15 @@ describe('on the server for agents, docs/run-berth-for-real.md', () => {
       await runCommands(BACK_UP);
       const archived = await machine.run('tar --list --file=/root/berth-agents.tar');
       expect(archived).toContain('etc/berth/host.env');
-      expect(archived).toMatch(/^var\/lib\/berth\/runtime\/agents\/agt_\w+\/disk\.ext4$/m);
+      expect(archived).toMatch(/^var\/lib\/berth\/page\/agents\/agt_\w+\/disk\.ext4$/m);
       expect(await machine.run('stat --format=%a /root/berth-agents.tar')).toBe('600');
-      await untilHostIs(api, hostId, 'ready');
       const { body } = await api.get<{ readonly items: readonly { readonly id: string }[] }>('/api/agents');
-      expect((await api.chat(body.items[0]?.id ?? '', 'awake?')).body.response).toBe('deployed for real');
+      const [agent] = body.items;
+      await eventually(
+        async () =>
+          expect((await api.chat(agent?.id ?? '', 'awake?')).body.response).toBe('deployed for real'),
+        { timeoutMs: 60_000, intervalMs: 200 },
+      );
     },
     RUN_WITHIN_MS,
   );
