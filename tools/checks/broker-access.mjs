@@ -250,7 +250,7 @@ const renderCompose = (access) => {
     const isHost = one.handles.some((subject) => subject.includes('{host}'));
     return {
       user: service,
-      password: `$NATS_PASSWORD_${service.toUpperCase().replaceAll('-', '_')}`,
+      password: `$${broker.passwordVariableOf(service)}`,
       permissions: {
         publish: isHost ? [...publish, '$NATS_HOST_REPLIES', '$NATS_HOST_REPORTS'] : publish,
         subscribe: isHost

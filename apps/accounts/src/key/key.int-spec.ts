@@ -80,6 +80,7 @@ describe('a minted key', () => {
       accountId,
       keyId: minted.id,
       scopes: ['read', 'deploy'],
+      suspended: false,
     });
     const { key: _, ...view } = minted;
     expect((await list()).items).toContainEqual({

@@ -54,6 +54,18 @@ const ofKey = (action: AuditAction, data: EventData, details: Details): AuditedA
   details,
 });
 
+const ofEndUser = (action: AuditAction, data: EventData, details: Details = {}): AuditedAct => ({
+  action,
+  resource: { type: 'end_user', id: text(data, 'endUserId') },
+  details,
+});
+
+const tokenMinted: Reading = (data) => ({
+  action: 'token.mint',
+  resource: { type: 'token', id: text(data, 'tokenId') },
+  details: pick(data, 'endUserId', 'agentId', 'scopes', 'expiresAt'),
+});
+
 const ofExecution = (action: AuditAction, data: EventData, details: Details): AuditedAct => ({
   action,
   resource: { type: 'execution', id: text(data, 'executionId') },
@@ -120,6 +132,14 @@ const READINGS: Readonly<Record<string, Reading>> = {
   AgentStarting: starting,
   AgentStopping: stopping,
   DeploymentRequested: deployed,
+  EndUserCreated: (data) => ofEndUser('end_user.create', data),
+  EndUserDeleted: (data) => ofEndUser('end_user.delete', data),
+  EndUserResumed: (data) => ofEndUser('end_user.resume', data),
+  EndUserSuspended: (data) => ofEndUser('end_user.suspend', data),
+  EndUserTokenMinted: tokenMinted,
+  // One act revokes all living tokens of an end user.
+  EndUserTokensRevoked: (data) => ofEndUser('token.revoke', data, pick(data, 'tokenIds')),
+  EndUserUpdated: (data) => ofEndUser('end_user.update', data),
   EnvVarRemoved: (data) => ofAgent('env.delete', data, {}, pick(data, 'key')),
   EnvVarSet: (data) => ofAgent('env.set', data, pick(data, 'isSecret'), pick(data, 'key')),
   ExecutionCancelRequested: (data) => ofExecution('execution.cancel', data, {}),
@@ -142,6 +162,8 @@ export const AUDITED_CATEGORIES: readonly string[] = [
   'agent',
   'agentEnv',
   'deployment',
+  'endUser',
+  'endUserTokens',
   'execution',
   'fileChange',
   'key',

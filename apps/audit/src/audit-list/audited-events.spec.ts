@@ -27,8 +27,11 @@ const NOT_AUDITED = [
   'DeploymentBuilt',
   'DeploymentFailed',
   'DeploymentSucceeded',
+  'EndUserErased',
   'ExecutionEnded',
   'ExecutionRerouted',
+  'ExternalIdReleased',
+  'ExternalIdTaken',
   'FileChanged',
   'HostDrained',
   'HostJoined',
@@ -117,6 +120,29 @@ describe('an act', () => {
     ['AgentFellAsleep', { reason: 'idle' }, 'cmd_1', null],
   ])('of %s %j by %s is %s', (type, data, causationId, action) => {
     expect(actionOf(agent(type, data, { causationId }))).toBe(action);
+  });
+
+  it('on an end user shows ids and scopes only', () => {
+    const sealed = { endUserId: 'eus_1', accountId: 'acc_1', personal: { externalId: 'PRIVATE' } };
+    const minted = { ...sealed, tokenId: 'tok_1', agentId: 'agt_1', scopes: ['chat'], expiresAt: 'later' };
+    const of = (type: string, data: object) => rowsOf(recorded({ type, data: { ...data } }))[0];
+    expect(of('EndUserCreated', sealed)).toMatchObject({
+      action: 'end_user.create',
+      resource_type: 'end_user',
+      resource_id: 'eus_1',
+      details: {},
+    });
+    expect(of('EndUserTokenMinted', minted)).toMatchObject({
+      action: 'token.mint',
+      resource_type: 'token',
+      resource_id: 'tok_1',
+      details: { endUserId: 'eus_1', agentId: 'agt_1', scopes: ['chat'], expiresAt: 'later' },
+    });
+    expect(of('EndUserTokensRevoked', { ...sealed, tokenIds: ['tok_1'] })).toMatchObject({
+      action: 'token.revoke',
+      resource_id: 'eus_1',
+      details: { tokenIds: ['tok_1'] },
+    });
   });
 
   it('shows a command as its size and hash only', () => {

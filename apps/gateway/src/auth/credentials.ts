@@ -69,18 +69,17 @@ const tokenOf = (secret: string): Credential | undefined => {
 const LOOKS_SECRET = new RegExp(
   `^(?:${SECRET_PREFIXES.apiKey}|${SECRET_PREFIXES.endUserToken})_[0-9A-Za-z]{20,}$`,
 );
-const LOOKS_LIKE_KEY = new RegExp(`^${SECRET_PREFIXES.apiKey}_`);
 
 /**
  * Whether a query carries a credential that it must not carry: the member `token`, or a key or token under any name.
  * URLs end up in histories and logs, so such a request is rejected even if its header authenticates it. With
- * `tokenInQuery` the member `token` may carry anything but an API key.
+ * `tokenInQuery` the member `token` may carry one of the tokens for queries, and nothing else.
  */
 export const hasForbiddenCredential = (query: unknown, tokenInQuery: boolean): boolean => {
   if (typeof query !== 'object' || query === null) return false;
   return Object.entries(query).some(([name, value]) => {
     const texts = [value].flat().filter((text): text is string => typeof text === 'string');
     if (name !== 'token') return texts.some((text) => LOOKS_SECRET.test(text));
-    return !tokenInQuery || texts.length !== 1 || texts.some((text) => LOOKS_LIKE_KEY.test(text));
+    return !tokenInQuery || texts.length !== 1 || texts.some((text) => tokenIn(text) === undefined);
   });
 };

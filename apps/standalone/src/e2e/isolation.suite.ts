@@ -58,6 +58,12 @@ const MATRIX: Readonly<Record<string, Row>> = {
   'DELETE /api/agents/{agent_id}/exec/{execution_id}': {},
   'GET /api/agents/{agent_id}/exec/{execution_id}/output': {},
   'GET /api/agents/{agent_id}/console': {},
+  'GET /api/v1/end-users': 'own',
+  'PUT /api/v1/end-users/{external_id}': 'own',
+  'GET /api/v1/end-users/{external_id}': {},
+  'DELETE /api/v1/end-users/{external_id}': {},
+  'POST /api/v1/end-users/{external_id}/tokens': { body: {} },
+  'DELETE /api/v1/end-users/{external_id}/tokens': {},
   'POST /api/v1/operations/accounts': 'operate',
   'GET /api/v1/operations/accounts': 'operate',
   'GET /api/v1/operations/accounts/{account_id}': 'operate',
@@ -95,7 +101,9 @@ export const describeIsolation = (stack: () => Stack): void => {
         { key: a.key },
       );
       await api.call('PUT', `/api/agents/${agentId}/env/OF_A`, { key: a.key, body: { value: 'x' } });
+      await api.call('PUT', '/api/v1/end-users/of-a', { key: a.key, body: {} });
       ofA = {
+        external_id: 'of-a',
         agent_id: agentId,
         execution_id: body.executionId,
         key_id: a.keyId,
@@ -114,6 +122,7 @@ export const describeIsolation = (stack: () => Stack): void => {
     /** Ids of the same form that name nothing. */
     const nothing = (): Readonly<Record<string, string>> => ({
       ...ofA,
+      external_id: 'nobody',
       agent_id: newId('agt'),
       execution_id: newId('exe'),
       key_id: newId('key'),

@@ -48,13 +48,11 @@ export const describeLargestAgents = (stack: () => Stack): void => {
       labels: largestLabels(),
       env: Object.fromEntries(values.map((_value, n) => [nameOf(n), ''])),
     });
-    await Promise.all(
-      values.map(async (value, n) => {
-        if (value === '') return;
-        const put = await api.call('PUT', `/api/agents/${id}/env/${nameOf(n)}`, { body: { value } });
-        expect(put.status).toBe(200);
-      }),
-    );
+    for (const [n, value] of values.entries()) {
+      if (value === '') continue;
+      const put = await api.call('PUT', `/api/agents/${id}/env/${nameOf(n)}`, { body: { value } });
+      expect(put.status).toBe(200);
+    }
     return id;
   };
 

@@ -13,6 +13,11 @@ export const AUDIT_ACTIONS = [
   'agent.sleep',
   'agent.start',
   'agent.stop',
+  'end_user.create',
+  'end_user.delete',
+  'end_user.resume',
+  'end_user.suspend',
+  'end_user.update',
   'env.delete',
   'env.set',
   'execution.cancel',
@@ -24,6 +29,8 @@ export const AUDIT_ACTIONS = [
   'file.write',
   'key.mint',
   'key.revoke',
+  'token.mint',
+  'token.revoke',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

@@ -118,6 +118,10 @@ const deadLetters = (stream: string, subjects: string): readonly string[] => [
 
 const distinct = (subjects: readonly string[]): readonly string[] => [...new Set(subjects)];
 
+/** The variable with the password of a service's user: `NATS_PASSWORD_END_USERS` for `end-users`. */
+export const passwordVariableOf = (service: string): string =>
+  `NATS_PASSWORD_${service.replaceAll('-', '_').toUpperCase()}`;
+
 /**
  * The `authorization` block of a nats-server configuration. A password or subject that begins with `$NATS_` is a
  * variable of the server's environment.
