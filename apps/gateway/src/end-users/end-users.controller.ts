@@ -11,6 +11,7 @@ import { isoTime, type Page } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Body, Controller, Delete, Get, Param, Put, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { AppUrls } from '../app-proxy/app-urls.js';
 import { callerOf, envelopeOf } from '../auth/caller.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { Route } from '../http/route.decorator.js';
@@ -21,7 +22,10 @@ import { endUser, endUserToBe } from './end-user.resource.js';
 @ApiTags('End users')
 @Controller('api/v1/end-users')
 export class EndUsersController {
-  constructor(private readonly requester: Requester) {}
+  constructor(
+    private readonly requester: Requester,
+    private readonly apps: AppUrls,
+  ) {}
 
   @Route({
     accepts: { key: 'manage' },
@@ -90,7 +94,8 @@ export class EndUsersController {
       this.requester.request(endUsersRequests.get, { accountId, externalId }),
       agentsOfEndUser(this.requester, accountId, externalId),
     ]);
-    return { ...found, agentCount: agents.length, agents };
+    const shown = await Promise.all(agents.map((agent) => this.apps.shown(agent)));
+    return { ...found, agentCount: agents.length, agents: shown };
   }
 
   @Route({

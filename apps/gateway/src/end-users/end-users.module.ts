@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
+import { AppProxyModule } from '../app-proxy/app-proxy.module.js';
 import { EndUsersController } from './end-users.controller.js';
 import { TokensController } from './tokens.controller.js';
 
-@Module({ controllers: [EndUsersController, TokensController] })
+@Module({ imports: [AppProxyModule], controllers: [EndUsersController, TokensController] })
 export class EndUsersModule {}

@@ -130,9 +130,12 @@ export const describeEndUsersApi = (stack: () => Stack): void => {
     it('shows its agents', async () => {
       const externalId = fresh('owner');
       await put(externalId);
-      const { id } = await api.runningAgent({ templateId: 'blank', externalUserId: externalId });
+      const { id } = await api.runningAgent({ externalUserId: externalId });
       const { body } = await api.get<EndUser & { agents: { id: string }[] }>(`${PEOPLE}/${externalId}`);
       expect([body.agentCount, body.agents.map((agent) => agent.id)]).toEqual([1, [id]]);
+      const { body: agent } = await api.get<{ appUrl: string | null }>(`/api/agents/${id}`);
+      expect(body.agents).toMatchObject([{ appUrl: agent.appUrl }]);
+      expect(agent.appUrl).toContain(id.replace('_', '-'));
       const page = await api.get<EndUserPage>(`${PEOPLE}?externalIdPrefix=${externalId}`);
       expect(page.body.items).toMatchObject([{ externalId, agentCount: 1 }]);
     });

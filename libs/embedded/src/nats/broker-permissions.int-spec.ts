@@ -103,7 +103,7 @@ describe.each(SERVICES)('the NATS user of %s', (service) => {
   it('can access only the streams it needs, and no other installation', async () => {
     const { publishes } = SERVICE_ACCESS[service];
     for (const other of others.filter((one) => !publishes.includes(one))) {
-      const stream = `berth_EVT_${other.toUpperCase()}`;
+      const stream = `berth_EVT_${other.replaceAll('-', '_').toUpperCase()}`;
       expect(await mayPublish(service, `berth.evt.${other}.done.v1.a.b`), other).toBe(false);
       for (const operation of ['PURGE', 'DELETE', 'UPDATE'])
         expect(await mayPublish(service, `$JS.API.STREAM.${operation}.${stream}`), stream).toBe(false);
