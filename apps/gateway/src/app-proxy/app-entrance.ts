@@ -27,7 +27,7 @@ export class AppEntrance {
     const agentId = reachable(principal, agentIdOf(label));
     if (request.method !== 'GET')
       throw new HttpRefusal(405, 'method_not_allowed', 'This path accepts GET.', {}, { allow: 'GET' });
-    const cookie = setCookieOf(this.sessions.seal(agentId, credential), this.origins.scheme, null);
+    const cookie = setCookieOf(this.sessions.seal(agentId, credential), this.origins.scheme);
     reply.raw.writeHead(303, {
       ...FIXED_HEADERS,
       location: '/',

@@ -20,13 +20,8 @@ export const withoutSession = (cookie: string): string => {
   return others.length === pairs.length ? cookie : others.join(';').trim();
 };
 
-/** The `Set-Cookie` header of a session; `maxAgeSeconds` null: until the browser closes. */
-export const setCookieOf = (
-  value: string,
-  scheme: 'http' | 'https',
-  maxAgeSeconds: number | null,
-): string => {
-  const life = maxAgeSeconds === null ? '' : `; Max-Age=${maxAgeSeconds}`;
+/** The `Set-Cookie` header of a session, which lasts until the browser closes and no longer than its token. */
+export const setCookieOf = (value: string, scheme: 'http' | 'https'): string => {
   const [name, secure] = scheme === 'https' ? [SECURE_NAME, '; Secure'] : [NAME, ''];
-  return `${name}=${value}; Path=/; HttpOnly; SameSite=Lax${secure}${life}`;
+  return `${name}=${value}; Path=/; HttpOnly; SameSite=Lax${secure}`;
 };
