@@ -1,15 +1,30 @@
-import { accountsRequests, type Authenticate, type AuthenticatedKey } from '@berth/contracts/accounts';
+import {
+  accountsRequests,
+  type Authenticate,
+  type AuthenticatedKey,
+  type GetStanding,
+  type Standing,
+} from '@berth/contracts/accounts';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
+import { AccountStanding } from '../standing/account-standing.js';
 import { AuthenticateQuery } from './authenticate.query.js';
 
 @Controller()
 export class AuthenticateNatsController {
-  constructor(private readonly query: AuthenticateQuery) {}
+  constructor(
+    private readonly query: AuthenticateQuery,
+    private readonly accounts: AccountStanding,
+  ) {}
 
   @HandleRequest(accountsRequests.authenticate)
   authenticate(@Payload() request: Authenticate): Promise<AuthenticatedKey> {
     return this.query.run(request);
+  }
+
+  @HandleRequest(accountsRequests.standing)
+  standing(@Payload() { accountId }: GetStanding): Promise<Standing> {
+    return this.accounts.of(accountId);
   }
 }

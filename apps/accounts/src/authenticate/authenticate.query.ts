@@ -3,18 +3,17 @@ import { DomainError } from '@berth/kernel';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import { EventLogIdentity } from '../key/event-log-identity.js';
+import { IS_SUSPENDED } from '../standing/account-standing.js';
 import { KeyUsage } from './key-usage.js';
 
 /**
  * Reads the vault on every request, without a cache. Reads the key list as well, because it has revocations that the vault
  * may lack: a revoke was interrupted, or the vault was restored from an older backup. Excludes keys of another event log,
- * whose accounts do not exist in this one. A suspension stands in `account_standing` before its command returns, and in the
- * account list if that command was interrupted; the higher revision counts.
+ * whose accounts do not exist in this one.
  */
 const FIND_VALID_KEY = `
   SELECT secret.account_id AS "accountId", secret.key_id AS "keyId", secret.scopes,
-    CASE WHEN standing.revision >= account.revision OR account.revision IS NULL THEN COALESCE(standing.suspended, false)
-      ELSE account.suspended_at IS NOT NULL END AS suspended
+    ${IS_SUSPENDED} AS suspended
   FROM accounts_vault.key_secrets secret
   LEFT JOIN key_list listed ON listed.id = secret.key_id
   LEFT JOIN account_standing standing ON standing.account_id = secret.account_id

@@ -1,10 +1,25 @@
+import type { Standing } from '@berth/contracts/accounts';
 import type { ProjectionRunner } from '@berth/event-store';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { InjectProjection } from '@berth/service';
 import { Inject, Injectable } from '@nestjs/common';
 import { accountListProjection } from '../account-list/account-list.projection.js';
 
-interface Standing {
+/**
+ * Whether an account is suspended, of `account_standing` and `account_list` joined as `standing` and `account`. A
+ * suspension stands in the former before its command returns, and in the latter if that command was interrupted; the
+ * higher revision counts.
+ */
+export const IS_SUSPENDED = `
+    CASE WHEN standing.revision >= account.revision OR account.revision IS NULL THEN COALESCE(standing.suspended, false)
+      ELSE account.suspended_at IS NOT NULL END`;
+
+const FIND = `
+  SELECT ${IS_SUSPENDED} AS suspended FROM (SELECT $1::text AS id) wanted
+  LEFT JOIN account_standing standing ON standing.account_id = wanted.id
+  LEFT JOIN account_list account ON account.id = wanted.id`;
+
+interface Recorded {
   readonly accountId: string;
   readonly suspended: boolean;
   /** The revision of the account's stream that says so. */
@@ -23,13 +38,19 @@ export class AccountStanding {
   ) {}
 
   /** Concurrent commands may arrive in another order than in the log. */
-  async record({ accountId, suspended, revision }: Standing): Promise<void> {
+  async record({ accountId, suspended, revision }: Recorded): Promise<void> {
     await this.database.query(
       `INSERT INTO account_standing AS kept (account_id, suspended, revision) VALUES ($1, $2, $3)
        ON CONFLICT (account_id) DO UPDATE SET suspended = excluded.suspended, revision = excluded.revision
        WHERE kept.revision < excluded.revision`,
       [accountId, suspended, revision.toString()],
     );
+  }
+
+  /** Reads the tables on every call, without a cache. */
+  async of(accountId: string): Promise<Standing> {
+    const [found] = await this.database.query<Standing>(FIND, [accountId]);
+    return { suspended: found?.suspended === true };
   }
 
   async waitForList(position: bigint | null): Promise<void> {

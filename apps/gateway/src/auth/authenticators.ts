@@ -44,7 +44,7 @@ export class KeyAuthenticator implements Authenticator {
   }
 }
 
-/** Tokens of end users, looked up by their hash in `end-users`. */
+/** Tokens of end users, looked up by their hash in `end-users`; `accounts` knows whether their account is suspended. */
 @Injectable()
 export class EndUserAuthenticator implements Authenticator {
   readonly kind = 'end_user';
@@ -52,12 +52,18 @@ export class EndUserAuthenticator implements Authenticator {
   constructor(private readonly requester: Requester) {}
 
   async authenticate(tokenHash: string, deadlineMs: number): Promise<Principal> {
+    const until = performance.now() + deadlineMs;
     const holder = await this.requester.request(
       endUsersRequests.authenticateToken,
       { tokenHash },
       { deadlineMs },
     );
-    return { kind: 'end_user', ...holder };
+    const { accountId } = holder;
+    const left = { deadlineMs: Math.max(1, until - performance.now()) };
+    const { suspended } = await this.requester.request(accountsRequests.standing, { accountId }, left);
+    const principal: Principal = { kind: 'end_user', ...holder };
+    if (suspended) throw new AccountSuspended(principal);
+    return principal;
   }
 }
 

@@ -3,7 +3,7 @@ import { newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
-import { Api, codeOf } from './api.fixture.js';
+import { Api, codeOf, type ApiResponse } from './api.fixture.js';
 import { ACCOUNTS, openAccount, runningAgentOf } from './opened-accounts.fixture.js';
 import type { Stack } from './stack.fixture.js';
 import { queryTables } from './tables.fixture.js';
@@ -86,6 +86,12 @@ export const describeAccountsApi = (stack: () => Stack): void => {
       await once(socket, 'open');
       const followed = api.get(`/api/agents/${agentId}/logs?follow=true`, { key });
 
+      const owned = await runningAgentOf(api, key, { externalUserId: 'ada' });
+      await api.call('PUT', '/api/v1/end-users/ada', { key, body: {} });
+      const { body: minted } = await api.post<{ token: string }>('/api/v1/end-users/ada/tokens', {}, { key });
+      const byToken = (): Promise<ApiResponse> => api.get(`/api/agents/${owned}`, { key: minted.token });
+      expect((await byToken()).status).toBe(200);
+
       const closed = once(socket, 'close');
       await setSuspended(id, true);
       const suspendedAt = Date.now();
@@ -96,6 +102,8 @@ export const describeAccountsApi = (stack: () => Stack): void => {
       expect(new Set(calls.map((one) => `${one.status} ${String(codeOf(one))}`))).toEqual(
         new Set(['403 account_suspended']),
       );
+      const refused = await byToken();
+      expect([refused.status, codeOf(refused)]).toEqual([403, 'account_suspended']);
       await Promise.all([closed, followed]);
       expect(Date.now() - suspendedAt).toBeLessThan(5_000);
       await eventually(
@@ -107,6 +115,7 @@ export const describeAccountsApi = (stack: () => Stack): void => {
       );
 
       await setSuspended(id, false);
+      expect((await byToken()).status).toBe(200);
       const resumed = await api.get(`/api/agents/${agentId}`, { key });
       expect([resumed.status, resumed.body]).toMatchObject([200, { state: 'sleeping', sleepDepth: 'cold' }]);
       const execution = await api.get(`/api/agents/${agentId}/exec/${submitted.body.executionId}`, { key });

@@ -95,6 +95,14 @@ export interface OwnAccountView {
   readonly key: { readonly id: string; readonly name: string; readonly scopes: readonly Scope[] };
 }
 
+export interface GetStanding {
+  readonly accountId: string;
+}
+
+export interface Standing {
+  readonly suspended: boolean;
+}
+
 /** Whether the account of a valid key is suspended; then every request with it is refused. */
 export interface AuthenticatedKey extends Principal {
   readonly suspended: boolean;
@@ -108,6 +116,10 @@ export const accountsRequests = {
    * within which the gateway must respond.
    */
   authenticate: defineRequest<Authenticate, AuthenticatedKey>('qry.accounts.authenticate.v1', 4_700),
+  /**
+   * Whether the account of a credential that another service has found is suspended, as `authenticate` tells it of a key.
+   */
+  standing: defineRequest<GetStanding, Standing>('qry.accounts.standing.v1', 4_700),
   /**
    * Errors: forbidden `missing_scope` with `requiredScope`; invalid `invalid_request` with `fields`; conflict
    * `key_already_minted` with `keyId` when this command has already been handled: the secret is shown once.
