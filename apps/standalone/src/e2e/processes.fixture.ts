@@ -59,6 +59,14 @@ export const runningPart = (dataDir: string, part: PartName): number => {
   return pid;
 };
 
+/** The process group of a process, from /proc. */
+export const processGroupOf = (pid: number): number =>
+  Number(
+    read(`/proc/${pid}/stat`)
+      .replace(/^.*\) /s, '')
+      .split(' ')[2],
+  );
+
 /** Sends a signal to all of them; ignores those that are already gone. */
 export const signalAll = (targets: readonly number[], signal: NodeJS.Signals): void => {
   for (const pid of targets) {

@@ -2,7 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
-import { pidOfPart, processesOf, runningPart, signalAll, treeOf } from './processes.fixture.js';
+import {
+  pidOfPart,
+  processesOf,
+  processGroupOf,
+  runningPart,
+  signalAll,
+  treeOf,
+} from './processes.fixture.js';
 import {
   Program,
   startStandaloneStack,
@@ -147,9 +154,11 @@ describe('npm start', () => {
 });
 
 describe('Ctrl-C', () => {
-  it('reaches the parts as well, and ends everything just as cleanly', async () => {
+  it('signals the program but none of its parts, and ends everything as SIGTERM does', async () => {
     stack = await startStandaloneStack(folder.path, {}, { detached: true });
     const { id } = await api.runningAgent();
+    const group = processGroupOf(pidOf(stack.program));
+    for (const part of PARTS) expect(processGroupOf(runningPart(folder.path, part))).not.toBe(group);
     await expectCleanEnd(stack.program, () => process.kill(-pidOf(stack.program), 'SIGINT'));
     await start();
     expect(await api.chat(id, 'there?')).toMatchObject({ status: 200 });

@@ -141,6 +141,8 @@ export class SupervisedProcess {
       cwd: spec.cwd,
       env: spec.env,
       ...how.runAs,
+      // A session of its own, so that Ctrl-C in a terminal reaches this process only, which ends the parts in order.
+      detached: true,
       stdio: ['pipe', 'pipe', this.#file.fd],
     });
     child.stdin?.on('error', () => undefined);
