@@ -55,6 +55,11 @@ export const accessRefusal = (principal: Principal, access: AcceptedPrincipals):
 export const holdsScope = (principal: Principal | null, scope: Scope): boolean =>
   principal?.kind === 'key' && (scope === 'read' || principal.scopes.includes(scope));
 
+/** Throws 403 if the principal is an end user whose token lacks `scope`, which only some requests to a route need. */
+export const requireTokenScope = (principal: Principal, scope: TokenScope): void => {
+  if (principal.kind === 'end_user' && !principal.scopes.includes(scope)) throw tokenScope();
+};
+
 /** 403 with the scope that the key lacks. */
 export const missingScope = (scope: Scope): HttpRefusal =>
   new HttpRefusal(403, 'missing_scope', `This needs a key with the scope ${scope}.`, {

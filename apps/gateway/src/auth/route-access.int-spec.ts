@@ -1,4 +1,5 @@
 import { SCOPES, type Scope } from '@berth/contracts/accounts';
+import { TOKEN_SCOPES, type TokenScope } from '@berth/contracts/end-users';
 import { newId } from '@berth/kernel';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
@@ -69,6 +70,21 @@ const ROUTES: Readonly<Record<string, Scope | 'anyone'>> = {
   'DELETE /api/v1/operations/hosts/:id': 'operate',
 };
 
+/** The routes that a token of an end user reaches, and the scope that it needs; repeated on purpose. */
+const TOKEN_ROUTES: Readonly<Record<string, TokenScope | 'any'>> = {
+  'GET /api/agents/:agent_id': 'any',
+  'POST /api/agents/:agent_id/chat': 'chat',
+  'GET /api/agents/:agent_id/files/list': 'files',
+  'GET /api/agents/:agent_id/files/download': 'files',
+  'POST /api/agents/:agent_id/files/mkdir': 'files',
+  'POST /api/agents/:agent_id/files/move': 'files',
+  'DELETE /api/agents/:agent_id/files/delete': 'files',
+  'POST /api/agents/:agent_id/files/upload': 'files',
+  'PUT /api/agents/:agent_id/files/write': 'files',
+  'GET /api/agents/:agent_id/logs': 'logs',
+  'GET /api/agents/:agent_id/console': 'console',
+};
+
 /** Without a body, these need `deploy` too. */
 const NEED_DEPLOY_TOO: ReadonlySet<string> = new Set(['POST /api/v1/end-users/:external_id/tokens']);
 
@@ -81,19 +97,27 @@ afterAll(() => test.stop());
 beforeEach(() => test.services.reset());
 
 /** Ids that no service knows, so that a call that gets through has no effect. */
-const pathOf = (pattern: string): string =>
+const pathOf = (pattern: string, agentId: string = newId('agt')): string =>
   pattern
-    .replace(':agent_id', newId('agt'))
+    .replace(':agent_id', agentId)
     .replace(':execution_id', newId('exe'))
     .replace(':deployment_id', newId('dep'))
     .replace(':key_id', newId('key'))
     .replace(':account_id', newId('acc'))
     .replaceAll(/:\w+/g, 'x');
 
-const call = async (route: string, key?: string) => {
+const call = async (route: string, key?: string, agentId?: string) => {
   const [method = '', pattern = ''] = route.split(' ');
-  return test.call(method, pathOf(pattern), key === undefined ? {} : { key });
+  return test.call(method, pathOf(pattern, agentId), key === undefined ? {} : { key });
 };
+
+/** Every route, and the `HEAD` that comes with each `GET`. */
+const routesWithHead = (): readonly (readonly [route: string, asDeclared: string])[] =>
+  Object.keys(ROUTES).flatMap((route) =>
+    route.startsWith('GET ')
+      ? [[route, route] as const, [route.replace('GET', 'HEAD'), route] as const]
+      : [[route, route] as const],
+  );
 
 describe('the router', () => {
   it('has only routes that declare their callers and the resources in their paths', () => {
@@ -126,15 +150,61 @@ describe('every route', () => {
     },
   );
 
-  it.each([undefined, `eu_${'a'.repeat(43)}`, `at_${'a'.repeat(43)}`, `wh_${'a'.repeat(43)}`])(
-    'is 401 with the credential %s, which nobody has, unless anyone may call it',
-    async (token) => {
-      for (const [route, needed] of Object.entries(ROUTES)) {
-        const { status } = await call(route, token);
-        expect([route, status === 401], `status ${status}`).toEqual([route, needed !== 'anyone']);
+  it.each([
+    undefined,
+    'x',
+    'mk_x',
+    'eu_x',
+    `eu_${'a'.repeat(43)}`,
+    `at_${'a'.repeat(43)}`,
+    `wh_${'a'.repeat(43)}`,
+    `mk_${'a'.repeat(43)}`,
+  ])('is 401 with the credential %s, which nobody has, unless anyone may call it', async (token) => {
+    for (const [route, declared] of routesWithHead()) {
+      const { status } = await call(route, token);
+      expect([route, status === 401], `status ${status}`).toEqual([route, ROUTES[declared] !== 'anyone']);
+    }
+  });
+
+  it('is 401 with a revoked key or token, unless anyone may call it', async () => {
+    const agentId = newId('agt');
+    for (const credential of [test.services.key([...SCOPES]), test.services.token(TOKEN_SCOPES, agentId)]) {
+      test.services.revoke(credential);
+      for (const [route, declared] of routesWithHead()) {
+        const { status } = await call(route, credential, agentId);
+        expect([route, status === 401], `status ${status}`).toEqual([route, ROUTES[declared] !== 'anyone']);
+      }
+    }
+  });
+
+  it.each(TOKEN_SCOPES.map((scope) => [scope]))(
+    'refuses a token that has only %s with 403, unless that is the scope it needs, and every other agent with 404',
+    async (scope) => {
+      const agentId = newId('agt');
+      const token = test.services.token([scope], agentId);
+      for (const [route, declared] of routesWithHead()) {
+        const needed = TOKEN_ROUTES[declared];
+        const isAllowed = ROUTES[declared] === 'anyone' || needed === 'any' || needed === scope;
+        const own = await call(route, token, agentId);
+        expect([route, own.status === 403], `status ${own.status}`).toEqual([route, !isAllowed]);
+        if (!isAllowed && !route.startsWith('HEAD')) expect(own.body.detail?.code).toBe('token_scope');
+        if (needed === undefined) continue;
+        const other = await call(route, token);
+        expect([route, other.status]).toEqual([route, isAllowed ? 404 : 403]);
       }
     },
   );
+
+  it('refuses a token that has every scope with 403, unless it is one of those for tokens', async () => {
+    const agentId = newId('agt');
+    const token = test.services.token(TOKEN_SCOPES, agentId);
+    for (const [route, needed] of Object.entries(ROUTES)) {
+      const { status } = await call(route, token, agentId);
+      const isAllowed = needed === 'anyone' || route in TOKEN_ROUTES;
+      expect([route, status === 403], `status ${status}`).toEqual([route, !isAllowed]);
+      expect([route, status]).not.toEqual([route, 401]);
+    }
+  });
 
   it('is 401 with an unknown credential in ?token=, which only WebSockets accept', async () => {
     const key = test.services.key([...SCOPES]);

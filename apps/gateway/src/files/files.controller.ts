@@ -43,7 +43,7 @@ export class FilesController {
   ) {}
 
   @Route({
-    accepts: { key: 'deploy' },
+    accepts: { key: 'deploy', end_user: 'files' },
     resource: agentOf('agent_id'),
     query: listFilesQuery,
     summary: 'List a folder of an agent',
@@ -68,12 +68,12 @@ export class FilesController {
   }
 
   @Route({
-    accepts: { key: 'deploy' },
+    accepts: { key: 'deploy', end_user: 'files' },
     resource: agentOf('agent_id'),
     query: downloadQuery,
     summary: 'Download a file of an agent',
     description:
-      'Wakes a sleeping agent. Serves regular files of at most 104,857,600 bytes. Supports `Range`, `If-Range` and `If-None-Match`; the content type derives from the file name. If the transfer fails midway, the connection is closed.',
+      'Wakes a sleeping agent. Serves regular files of at most 104,857,600 bytes. Supports `Range`, `If-Range` and `If-None-Match`; the content type derives from the file name. A token of an end user reaches only the volume. If the transfer fails midway, the connection is closed.',
     responses: [
       { status: 200, description: 'The file.', binary: true },
       { status: 206, description: 'The requested range.', binary: true },
@@ -116,7 +116,7 @@ export class FilesController {
   }
 
   @Route({
-    accepts: { key: 'deploy' },
+    accepts: { key: 'deploy', end_user: 'files' },
     resource: agentOf('agent_id'),
     body: { kind: 'json', shape: pathBody },
     summary: 'Create a folder',
@@ -136,7 +136,7 @@ export class FilesController {
   }
 
   @Route({
-    accepts: { key: 'deploy' },
+    accepts: { key: 'deploy', end_user: 'files' },
     resource: agentOf('agent_id'),
     body: { kind: 'json', shape: moveBody },
     summary: 'Move a file or folder',
@@ -168,7 +168,7 @@ export class FilesController {
   }
 
   @Route({
-    accepts: { key: 'deploy' },
+    accepts: { key: 'deploy', end_user: 'files' },
     resource: agentOf('agent_id'),
     query: pathQuery,
     summary: 'Delete a file or folder',

@@ -3,7 +3,8 @@ import { FILE_LIMIT_BYTES, filesRequests, uploadForm, type PutFile } from '@bert
 import { Requester } from '@berth/messaging';
 import { Controller, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { envelopeOf } from '../auth/caller.js';
+import { requireTokenScope } from '../auth/access.js';
+import { callerOf, envelopeOf } from '../auth/caller.js';
 import { agentOf } from '../agents/agent.resource.js';
 import { Route } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
@@ -34,12 +35,12 @@ export class UploadController {
   ) {}
 
   @Route({
-    accepts: { key: 'deploy' },
+    accepts: { key: 'deploy', end_user: 'files' },
     resource: agentOf('agent_id'),
     body: { kind: 'multipart', streamed: true, shape: uploadForm },
     summary: 'Upload a file',
     description:
-      'Wakes a sleeping agent. With `dest_dir` the file is stored in exactly that folder, which is created if missing; an existing file with the same name is replaced atomically. If `dest_dir` is absent or empty, the file is an attachment: it is stored in `<root>/inbox` under an unused name and announced to the agent in its current conversation, together with `message`. Up to 104,857,600 bytes; an interrupted upload leaves no file. Parts may come in any order.',
+      'Wakes a sleeping agent. With `dest_dir` the file is stored in exactly that folder, which is created if missing; an existing file with the same name is replaced atomically. If `dest_dir` is absent or empty, the file is an attachment: it is stored in `<root>/inbox` under an unused name and announced to the agent in its current conversation, together with `message`. Up to 104,857,600 bytes; an interrupted upload leaves no file. Parts may come in any order. A token of an end user needs `chat` too for an attachment.',
     responses: [{ status: 200, description: 'The stored file.', schema: 'UploadedFile' }],
     errors: changeErrors([
       'not_a_directory',
@@ -70,6 +71,7 @@ export class UploadController {
           },
         }),
       async (received) => {
+        if (folderOf(received.read) === undefined) requireTokenScope(callerOf(request), 'chat');
         const isClaimed =
           digest === undefined ||
           (await claimOrReplay(this.responses, request, reply, digestOf(received.read, digest)));
@@ -79,13 +81,10 @@ export class UploadController {
     if (file !== undefined) await reply.send({ ok: true, path: file.path, name: file.name, size: file.size });
   }
 
-  #put(
-    request: ApiRequest,
-    agentId: string,
-    { read: { name, fields }, staged }: Received<UploadedForm>,
-  ): Promise<PutFile> {
+  #put(request: ApiRequest, agentId: string, { read, staged }: Received<UploadedForm>): Promise<PutFile> {
     const put = { ...envelopeOf(request), agentId, staged };
-    const folder = lastOf(fields, 'dest_dir');
+    const { name, fields } = read;
+    const folder = folderOf(read);
     if (folder !== undefined) {
       return this.requester.request(filesRequests.put, { ...put, target: { kind: 'folder', folder, name } });
     }
@@ -93,6 +92,8 @@ export class UploadController {
     return this.requester.request(filesRequests.putAttachment, { ...put, name, message });
   }
 }
+
+const folderOf = ({ fields }: UploadedForm): string | undefined => lastOf(fields, 'dest_dir');
 
 /** An empty field counts as absent. */
 const lastOf = (fields: UploadedForm['fields'], name: string): string | undefined => {

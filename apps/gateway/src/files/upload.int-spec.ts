@@ -87,6 +87,19 @@ describe('an upload', () => {
     expect(test.services.requestsTo(filesRequests.put)).toEqual([]);
   });
 
+  it('with a token needs the scope chat too without a folder, and leaves nothing when refused', async () => {
+    const attached = form(file('a.txt', 'text'), field('dest_dir', ''));
+    const key = test.services.token(['files'], agent.id);
+    const refused = await send(attached, { key });
+    expect([refused.status, refused.body.detail?.code]).toEqual([403, 'token_scope']);
+    expect(test.services.requestsTo(filesRequests.putAttachment)).toEqual([]);
+    await nothingIsLeft();
+    const stored = await send(form(file('a.txt', 'text'), field('dest_dir', 'd')), { key });
+    expect(stored.status).toBe(200);
+    const both = test.services.token(['files', 'chat'], agent.id);
+    expect((await send(attached, { key: both })).status).toBe(200);
+  });
+
   it('is accepted as a browser or fetch sends it, and may be empty', async () => {
     const data = new FormData();
     data.append('ignored', 'x');

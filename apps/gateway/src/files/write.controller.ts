@@ -40,7 +40,7 @@ export class WriteController {
   ) {}
 
   @Route({
-    accepts: { key: 'deploy' },
+    accepts: { key: 'deploy', end_user: 'files' },
     resource: agentOf('agent_id'),
     body: { kind: 'json', streamed: true, shape: writeBody },
     summary: 'Write a text file',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Api, codeOf } from './api.fixture.js';
+import { fresh, PEOPLE } from './end-users.fixture.js';
 import type { Stack } from './stack.fixture.js';
 
 interface EndUser extends Record<string, unknown> {
@@ -12,9 +13,6 @@ interface EndUserPage extends Record<string, unknown> {
   readonly items: readonly EndUser[];
   readonly nextCursor: string | null;
 }
-
-const PEOPLE = '/api/v1/end-users';
-const fresh = (name: string): string => `${name}-${crypto.randomUUID().slice(0, 8)}`;
 
 /** The guarantees for end users over the public API. */
 export const describeEndUsersApi = (stack: () => Stack): void => {

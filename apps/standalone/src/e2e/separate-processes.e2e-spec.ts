@@ -14,6 +14,7 @@ import { describeFileTransfers } from './file-transfers.suite.js';
 import { describeFilesApi } from './files-api.suite.js';
 import { describeIdleTime } from './idle-time.suite.js';
 import { describeIsolation } from './isolation.suite.js';
+import { describeTokensApi } from './tokens-api.suite.js';
 import { startSeparateStack, type SeparateStack } from './separate-processes.fixture.js';
 import { temporaryFolder } from './stack.fixture.js';
 
@@ -39,6 +40,7 @@ describe('every service as a separate process, with two each of gateway, agents 
   describeAccountsApi(running);
   describeIsolation(running);
   describeEndUsersApi(running);
+  describeTokensApi(running);
   describeEnvironmentApi(running);
   describeExecApi(running);
   describeExecAndAgents(running);

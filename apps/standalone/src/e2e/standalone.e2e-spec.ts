@@ -16,6 +16,7 @@ import { describeFilesApi } from './files-api.suite.js';
 import { describeIdleTime } from './idle-time.suite.js';
 import { describeLargestAgents } from './largest-agents.suite.js';
 import { describeIsolation } from './isolation.suite.js';
+import { describeTokensApi } from './tokens-api.suite.js';
 import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
 
 const folder = temporaryFolder();
@@ -35,6 +36,7 @@ describeAccountApi(() => stack);
 describeAccountsApi(() => stack);
 describeIsolation(() => stack);
 describeEndUsersApi(() => stack);
+describeTokensApi(() => stack);
 describeEnvironmentApi(() => stack);
 describeExecApi(() => stack);
 describeExecAndAgents(() => stack);

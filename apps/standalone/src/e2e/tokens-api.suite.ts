@@ -1,0 +1,109 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { Api, codeOf } from './api.fixture.js';
+import { anOwner, mintToken, PEOPLE, type AgentOwner } from './end-users.fixture.js';
+import { Executions } from './executions.fixture.js';
+import { Files } from './files.fixture.js';
+import type { Stack } from './stack.fixture.js';
+
+const ALL_SCOPES = ['chat', 'files', 'console', 'logs', 'app'];
+const PUBLIC = new Set(['GET /health', 'GET /api/templates']);
+
+/** What credentials other than keys reach, over the public API. */
+export const describeTokensApi = (stack: () => Stack): void => {
+  const api = new Api(stack);
+
+  describe('a credential that is not a key', () => {
+    let owner: AgentOwner;
+    let routes: readonly (readonly [method: string, path: string])[];
+
+    beforeAll(async () => {
+      owner = await anOwner(api, { templateId: 'echo' });
+      const document = await api.get<{ paths: Record<string, Record<string, unknown>> }>('/openapi.json');
+      routes = Object.entries(document.body.paths).flatMap(([path, methods]) =>
+        Object.keys(methods).map((method) => [method.toUpperCase(), path] as const),
+      );
+    }, 60_000);
+
+    /** The status of every route that is not public, called on any of the gateways. */
+    const statuses = async (key: string): Promise<readonly (readonly [route: string, status: number])[]> => {
+      const found: [string, number][] = [];
+      for (const [n, [method, template]] of routes.entries()) {
+        if (PUBLIC.has(`${method} ${template}`)) continue;
+        const path = template.replace('{agent_id}', owner.agentId).replaceAll(/\{\w+\}/g, 'x');
+        const gateway = n % stack().urls.length;
+        found.push([`${method} ${template}`, (await api.call(method, path, { key, gateway })).status]);
+      }
+      expect(found.length).toBeGreaterThan(40);
+      return found;
+    };
+
+    it('is 401 on every route if it is the token of an agent, or was revoked', async () => {
+      const { body } = await new Executions(api, owner.agentId).run('printf %s "$BERTH_AGENT_TOKEN"');
+      expect(body.stdout).toMatch(/^at_/);
+      const revoked = await mintToken(api, owner, ALL_SCOPES);
+      await api.call('DELETE', `${PEOPLE}/${owner.externalId}/tokens`);
+      for (const key of [body.stdout, revoked])
+        expect((await statuses(key)).filter(([, status]) => status !== 401)).toEqual([]);
+    });
+
+    it('is 403 on every route that is not for tokens if it is a token, whatever its scopes', async () => {
+      const key = await mintToken(api, owner, ALL_SCOPES);
+      const reached = (await statuses(key)).filter(([, status]) => status !== 403).map(([route]) => route);
+      expect([...reached].sort()).toEqual([
+        'DELETE /api/agents/{agent_id}/files/delete',
+        'GET /api/agents/{agent_id}',
+        'GET /api/agents/{agent_id}/console',
+        'GET /api/agents/{agent_id}/files/download',
+        'GET /api/agents/{agent_id}/files/list',
+        'GET /api/agents/{agent_id}/logs',
+        'POST /api/agents/{agent_id}/chat',
+        'POST /api/agents/{agent_id}/files/mkdir',
+        'POST /api/agents/{agent_id}/files/move',
+        'POST /api/agents/{agent_id}/files/upload',
+        'PUT /api/agents/{agent_id}/files/write',
+      ]);
+    });
+  });
+
+  describe('a token with the scope files', () => {
+    const filesOf = ({ agentId }: AgentOwner, key: string): Files =>
+      new Files(() => ({ ...stack(), key }), agentId);
+    const bytes = new TextEncoder().encode('text');
+
+    it('reaches the files of the volume by every route, and nothing outside of it', async () => {
+      const owner = await anOwner(api, { templateId: 'blank' });
+      const files = filesOf(owner, await mintToken(api, owner, ['files']));
+      expect((await files.write('a/b.txt', 'kept')).status).toBe(200);
+      expect((await files.mkdir('c')).status).toBe(200);
+      expect((await files.move('a/b.txt', 'c/d.txt')).status).toBe(200);
+      expect((await files.upload(bytes, { name: 'e.txt', dest_dir: 'c' })).status).toBe(200);
+      expect((await files.list('c')).body.entries.map(({ name }) => name)).toEqual(['d.txt', 'e.txt']);
+      expect((await files.download('c/d.txt')).bytes.toString()).toBe('kept');
+      expect((await files.delete('a')).status).toBe(200);
+      const byKey = filesOf(owner, stack().key);
+      await new Executions(api, owner.agentId).run('ln -s /etc/hostname out && ln -s / slash');
+      expect((await byKey.download('out')).status).toBe(200);
+      for (const path of ['/etc/hostname', 'out', 'slash/etc/hostname', '../../etc/hostname']) {
+        const refused = await files.download(path);
+        expect([path, refused.status, refused.json]).toMatchObject([
+          path,
+          400,
+          { detail: { code: 'path_outside_volume' } },
+        ]);
+      }
+    });
+
+    it('attaches a file to the conversation only with the scope chat too', async () => {
+      const owner = await anOwner(api);
+      const refused = await filesOf(owner, await mintToken(api, owner, ['files'])).upload(bytes, {
+        name: 'a.txt',
+      });
+      expect([refused.status, codeOf(refused)]).toEqual([403, 'token_scope']);
+      const files = filesOf(owner, await mintToken(api, owner, ['files', 'chat']));
+      expect((await files.list()).body.entries.map(({ name }) => name)).not.toContain('inbox');
+      const attached = await files.upload(bytes, { name: 'a.txt', message: 'look' });
+      expect([attached.status, attached.body]).toMatchObject([200, { name: 'a.txt' }]);
+      expect((await files.list('inbox')).body.entries.map(({ name }) => name)).toEqual(['a.txt']);
+    });
+  });
+};
