@@ -71,9 +71,9 @@ const subjectOf = (node) =>
     : node.value;
 
 /** Libraries that send requests for the services that import them. */
-const CALLING_LIBRARIES = new Set(['@berth/agent-client']);
+const CALLING_LIBRARIES = new Set(['@berth/agent-client', '@berth/personal-data']);
 
-/** `@berth/agent-client` → the subjects of the requests that it sends. */
+/** A library → the subjects of the requests that it sends. */
 const librariesThatCall = (packages, contracts) => {
   const found = new Map();
   for (const { name, files } of packages.filter((one) => CALLING_LIBRARIES.has(one.name))) {

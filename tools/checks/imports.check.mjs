@@ -19,6 +19,7 @@ const BENCH = '@berth/bench';
 const USED_BY_PLATFORM = new Set([
   '@berth/operations → @berth/contracts/operations',
   '@berth/agent-client → @berth/contracts/agents',
+  '@berth/personal-data → @berth/contracts/end-users',
 ]);
 
 /** Checks which packages import each other, from the actual imports rather than the declared dependencies. */

@@ -1,10 +1,11 @@
 import { AgentClient } from '@berth/agent-client';
 import { SecretBox } from '@berth/persistence';
+import { EndUserKeys } from '@berth/personal-data';
 import { OperatorSettings } from '@berth/operator-file';
 import { PlatformModule, ProjectionModule, RelayModule, ServiceContext } from '@berth/service';
 import { Module } from '@nestjs/common';
 import { AgentActivity } from './agent-list/agent-activity.js';
-import { agentListProjection } from './agent-list/agent-list.projection.js';
+import { AGENT_LIST, agentListProjection } from './agent-list/agent-list.projection.js';
 import { AgentListQuery } from './agent-list/agent-list.query.js';
 import { AgentsFromLog } from './agent-list/agents-from-log.js';
 import { AccountAdmission, Admission } from './agent/admission.js';
@@ -14,6 +15,7 @@ import { AgentNatsController } from './agent/agent.nats-controller.js';
 import { AgentStreams } from './agent/agent.streams.js';
 import { AgentLifecycle } from './agent/agent-lifecycle.js';
 import { AgentMetrics } from './agent/agent-metrics.js';
+import { AgentProfiles } from './agent/agent-profiles.js';
 import { AgentCreation } from './agent/create-agent.js';
 import { CreationAttempts } from './agent/creation-attempts.js';
 import { CreationResources } from './agent/creation-resources.js';
@@ -53,6 +55,10 @@ import { HostNatsController } from './host/host.nats-controller.js';
 import { Placement } from './host/placement.js';
 import { ObservationHandler } from './host/report-observation.js';
 import { migrations } from './migrations/migrations.js';
+import { AgentIdentities } from './personal-data/agent-identities.js';
+import { AgentKeys } from './personal-data/agent-keys.js';
+import { AgentOwners } from './personal-data/agent-owners.js';
+import { PersonalDataNatsController } from './personal-data/personal-data.nats-controller.js';
 import { toContractEvent } from './publish/to-contract-event.js';
 import { RememberSuspendedAccounts } from './react/remember-suspended-accounts.js';
 import { AgentExternalIdStreams, AgentNameStreams } from './reservation/reservation.streams.js';
@@ -73,7 +79,10 @@ import { DueAgentsQuery } from './timers/due-agents.query.js';
       tables: { migrations },
       streams: { publishes: ['agents'], consumes: ['accounts'] },
     }),
-    ProjectionModule.forFeature(agentListProjection),
+    ProjectionModule.forFeatureAsync(AGENT_LIST, {
+      inject: [AgentsConfig],
+      useFactory: ({ keyring }: AgentsConfig) => agentListProjection(new SecretBox(keyring)),
+    }),
     ProjectionModule.forFeature(deploymentListProjection),
     ProjectionModule.forFeature(hostListProjection),
     RelayModule.forFeature({ categories: [agentCodec.category], toContractEvent }),
@@ -85,6 +94,7 @@ import { DueAgentsQuery } from './timers/due-agents.query.js';
     EnvNatsController,
     HostNatsController,
     OperatorHostsNatsController,
+    PersonalDataNatsController,
   ],
   providers: [
     AgentStreams,
@@ -103,6 +113,7 @@ import { DueAgentsQuery } from './timers/due-agents.query.js';
     CreationAttempts,
     CreationResources,
     CreationRollback,
+    AgentProfiles,
     AgentCreation,
     AgentNameStreams,
     AgentExternalIdStreams,
@@ -110,6 +121,11 @@ import { DueAgentsQuery } from './timers/due-agents.query.js';
 
     AgentClient,
     OpenAppHandler,
+
+    EndUserKeys,
+    AgentKeys,
+    AgentIdentities,
+    AgentOwners,
 
     AgentActivity,
     AgentsFromLog,

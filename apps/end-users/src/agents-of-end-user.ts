@@ -50,6 +50,11 @@ export class AgentsOfEndUser {
     }
   }
 
+  /** Destroys the copy of the end user's key. */
+  async forget(envelope: CommandEnvelope, endUserId: string): Promise<void> {
+    await this.requester.request(agentsRequests.forgetEndUser, { ...stepOf(envelope, 'forget'), endUserId });
+  }
+
   private async delete(envelope: CommandEnvelope, agentId: string): Promise<void> {
     try {
       await this.requester.request(agentsRequests.delete, {

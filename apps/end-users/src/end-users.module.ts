@@ -17,6 +17,7 @@ import { ExternalIdStreams } from './external-id/external-id.streams.js';
 import { ExternalIds } from './external-id/external-ids.js';
 import { LookupKey } from './external-id/lookup-key.js';
 import { migrations } from './migrations.js';
+import { PersonalKeyQuery } from './personal-data/personal-key.query.js';
 import { PersonalKeys } from './personal-data/personal-keys.js';
 import { toContractEvent } from './publish/to-contract-event.js';
 import { AuthenticateTokenQuery } from './token/authenticate-token.query.js';
@@ -53,6 +54,7 @@ import { TokenVault } from './token/token-vault.js';
     ExternalIdStreams,
     ExternalIds,
     PersonalKeys,
+    PersonalKeyQuery,
 
     EndUserStreams,
     EndUserWrites,

@@ -1,4 +1,5 @@
 import type { Migration } from '@berth/persistence';
+import { createPersonalKeyVault } from '@berth/personal-data';
 
 /** The vault: a schema of its own for what must not be in the event log. It belongs in every backup. */
 export const migrations: readonly Migration[] = [
@@ -6,14 +7,7 @@ export const migrations: readonly Migration[] = [
     name: '2026-11-23-create-end-users-vault',
     up: async (tx) => {
       await tx.query('CREATE SCHEMA IF NOT EXISTS end_users_vault');
-      // The key of a deleted end user is NULL; its row stays, so that a command in flight makes no new key.
-      await tx.query(`
-        CREATE TABLE end_users_vault.personal_keys (
-          end_user_id text COLLATE "C" PRIMARY KEY,
-          sealed_key text,
-          destroyed_at timestamptz,
-          CHECK ((sealed_key IS NULL) = (destroyed_at IS NOT NULL))
-        )`);
+      await createPersonalKeyVault(tx, 'end_users_vault.personal_keys');
       await tx.query(`
         CREATE TABLE end_users_vault.lookup_key (only_row boolean PRIMARY KEY CHECK (only_row), sealed_key text NOT NULL)`);
       await tx.query(`

@@ -16,8 +16,9 @@ import { AgentCommandHandler } from '../agent/agent.command-handler.js';
 import { AgentStreams } from '../agent/agent.streams.js';
 import type { AgentCommand } from '../agent/agent.commands.js';
 import { agentCodec } from '../agent/agent.events.js';
-import type { Agent, AgentEvent } from '../agent/agent.js';
+import type { Agent, AgentEvent, AgentIdentity } from '../agent/agent.js';
 import { templateSource } from '../agent/agent-source.js';
+import { box, identitiesOn } from '../fixtures/personal-data.fixture.js';
 import { migrations } from '../migrations/migrations.js';
 import { AgentActivity } from './agent-activity.js';
 import { agentListProjection } from './agent-list.projection.js';
@@ -53,16 +54,22 @@ const commandsFor = (epoch: number, at: string): readonly AgentCommand[] => [
   { type: 'ConfirmDeleted', at },
 ];
 
-const aProfile = (agentId: string) => ({
+const aProfile = (agentId: string, identity: Partial<AgentIdentity> = {}) => ({
   accountId: 'acc_1',
-  name: `agent ${agentId}`,
   templateId: 'echo',
-  externalId: null,
-  externalUserId: null,
-  instructions: null,
   idleTtlSeconds: 900,
-  labels: {},
   resources: { memMb: 256, vcpus: 0.5, diskGb: 1 },
+  personal: {
+    endUserId: null,
+    data: {
+      name: `agent ${agentId}`,
+      externalId: null,
+      externalUserId: null,
+      instructions: null,
+      labels: {},
+      ...identity,
+    },
+  },
 });
 
 describe('the agent list', () => {
@@ -83,7 +90,7 @@ describe('the agent list', () => {
       log,
     });
     store = connectEventStore({ url: infra.eventStoreUrl, log });
-    runner = new ProjectionRunner({ store, database, projection: agentListProjection, log });
+    runner = new ProjectionRunner({ store, database, projection: agentListProjection(box), log });
     agents = new EventStreams({ store, decider: agentDecider, codec: agentCodec });
     supervisor.start('projection', (signal) => runner.run(signal));
     await runner.untilCaughtUp();
@@ -115,10 +122,11 @@ describe('the agent list', () => {
     let at = Date.UTC(2026, 10, 21);
     const time = (): string => new Date((at += 1_000)).toISOString();
     const profile = {
-      ...aProfile(agentId),
-      externalId: random() < 0.5 ? agentId : null,
+      ...aProfile(agentId, {
+        externalId: random() < 0.5 ? agentId : null,
+        labels: { half: random() < 0.5 ? 'one' : 'two' },
+      }),
       idleTtlSeconds: random() < 0.2 ? 0 : 900,
-      labels: { half: random() < 0.5 ? 'one' : 'two' },
     };
     let last = await send(agentId, {
       type: 'Create',
@@ -141,6 +149,7 @@ describe('the agent list', () => {
     new AgentsFromLog(
       new AgentCommandHandler(new AgentStreams(store, new SnapshotTable(database, log)), store, runner),
       new AgentActivity(database),
+      identitiesOn(database),
     );
 
   const rows = (): Promise<unknown[]> => database.query('SELECT * FROM agent_list ORDER BY id');
@@ -204,7 +213,7 @@ describe('the agent list', () => {
     for (let n = 0; n < 30; n++) {
       const agentId = newId('agt');
       // Accepted before instructions were limited: 100,000 characters of six bytes each in JSON.
-      const profile = { ...aProfile(agentId), accountId, instructions: '\u0001'.repeat(100_000) };
+      const profile = { ...aProfile(agentId, { instructions: '\u0001'.repeat(100_000) }), accountId };
       const at = new Date().toISOString();
       const last = await send(agentId, { type: 'Create', agentId, profile, host: 'hst_1', attempt: 0, at });
       expect(await runner.waitFor(last ?? 0n, 10_000)).toBe(true);
@@ -246,9 +255,9 @@ describe('the agent list', () => {
     } as const;
     const created = Array.from({ length: 60 }, (_, n) => {
       const agentId = newId('agt');
-      const profile = { ...aProfile(agentId), instructions: '\u0001'.repeat(100_000) };
+      const profile = aProfile(agentId, { instructions: '\u0001'.repeat(100_000) });
       const event = agentCodec.toStored({
-        type: 'AgentCreated.v2',
+        type: 'AgentCreated.v3',
         data: { agentId, ...profile, source: templateSource('echo'), at },
       });
       const place = { stream: `agent-${agentId}`, revision: 0n, position: BigInt(n), createdAt: new Date() };
@@ -262,10 +271,10 @@ describe('the agent list', () => {
           return tx.query(sql, params);
         },
       };
-      await agentListProjection.createTables(tx, 'batch');
-      await agentListProjection.apply(measured, 'batch', created);
+      await agentListProjection(box).createTables(tx, 'batch');
+      await agentListProjection(box).apply(measured, 'batch', created);
       expect(await tx.query('SELECT count(*) AS agents FROM agent_list_batch')).toEqual([{ agents: '60' }]);
-      await agentListProjection.dropTables(tx, 'batch');
+      await agentListProjection(box).dropTables(tx, 'batch');
     });
     expect(largest).toBeGreaterThan(100_000);
     expect(largest).toBeLessThan(8 * 1024 * 1024);

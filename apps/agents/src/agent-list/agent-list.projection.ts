@@ -1,17 +1,21 @@
 import type { Projection, RecordedEvent } from '@berth/event-store';
-import type { SqlRunner } from '@berth/persistence';
+import type { SecretBox, SqlRunner } from '@berth/persistence';
 import { agentCodec } from '../agent/agent.events.js';
-import { evolveRow, type AgentRow } from './agent-row.js';
+import type { AgentEvent } from '../agent/agent.js';
+import { keysOfAgents } from '../personal-data/agent-keys.js';
+import { identityFrom } from '../personal-data/agent-identity.js';
+import { evolveRow, type AgentRow, type OpenIdentity } from './agent-row.js';
 
 const COLUMNS = `
   id text PRIMARY KEY,
   account_id text NOT NULL,
-  name text NOT NULL,
+  end_user_id text,
+  name text,
   template_id text NOT NULL,
   external_id text,
   external_user_id text,
   instructions text,
-  labels jsonb NOT NULL,
+  labels jsonb,
   state text NOT NULL,
   state_reason text,
   state_changed_at timestamptz(3) NOT NULL,
@@ -38,10 +42,16 @@ const ROW_CHARS = 4_096;
 
 const table = (suffix: string): string => `agent_list_${suffix}`;
 
-/** The table of every read of agents: one row per agent, until its removal is complete. */
-export const agentListProjection: Projection = {
-  name: 'agent-list',
-  version: 1,
+/** Names the projection, for waiting on it. */
+export const AGENT_LIST = { name: 'agent-list' } as const;
+
+/**
+ * The table of every read of agents: one row per agent, until its removal is complete. What is personal stands in the
+ * clear; it is null if the key of the end user was destroyed before the row was built.
+ */
+export const agentListProjection = (box: SecretBox): Projection => ({
+  name: AGENT_LIST.name,
+  version: 2,
   categories: [agentCodec.category],
 
   async createTables(tx, suffix) {
@@ -53,6 +63,7 @@ export const agentListProjection: Projection = {
     await tx.query(
       `CREATE INDEX ON ${name} (account_id, external_user_id) WHERE external_user_id IS NOT NULL`,
     );
+    await tx.query(`CREATE INDEX ON ${name} (end_user_id) WHERE end_user_id IS NOT NULL`);
     await tx.query(`CREATE INDEX ON ${name} (host)`);
     // For the reconciler, which reads only these few, no matter how many agents sleep.
     await tx.query(
@@ -74,27 +85,38 @@ export const agentListProjection: Projection = {
     const byAgent = Map.groupBy(events, ({ stream }) => stream.slice(agentCodec.category.length + 1));
     const ids = [...byAgent.keys()];
     for (let from = 0; from < ids.length; from += AGENTS_AT_ONCE) {
-      await applyTo(tx, suffix, ids.slice(from, from + AGENTS_AT_ONCE), byAgent);
+      const some = new Map(ids.slice(from, from + AGENTS_AT_ONCE).map((id) => [id, eventsOf(byAgent, id)]));
+      await applyTo(tx, suffix, box, some);
     }
   },
-};
+});
+
+const eventsOf = (
+  byAgent: ReadonlyMap<string, readonly RecordedEvent[]>,
+  id: string,
+): readonly AgentEvent[] => (byAgent.get(id) ?? []).map((event) => agentCodec.fromStored(event));
 
 const applyTo = async (
   tx: SqlRunner,
   suffix: string,
-  ids: readonly string[],
-  byAgent: ReadonlyMap<string, readonly RecordedEvent[]>,
+  box: SecretBox,
+  byAgent: ReadonlyMap<string, readonly AgentEvent[]>,
 ): Promise<void> => {
-  const rows = await loadRows(tx, suffix, ids);
-  for (const id of ids) {
-    const events = byAgent.get(id) ?? [];
+  const rows = await loadRows(tx, suffix, [...byAgent.keys()]);
+  const keys = await keysOfAgents(tx, box, [...byAgent.values()].flatMap(ownersIn));
+  const open: OpenIdentity = ({ agentId, personal }) =>
+    identityFrom(keys.get(personal.endUserId ?? ''), agentId, personal);
+  for (const [id, events] of byAgent)
     rows.set(
       id,
-      events.reduce((row, event) => evolveRow(row, agentCodec.fromStored(event)), rows.get(id) ?? null),
+      events.reduce((row, event) => evolveRow(row, event, open), rows.get(id) ?? null),
     );
-  }
   await saveRows(tx, suffix, rows);
 };
+
+/** The end users whose agents the events create. */
+const ownersIn = (events: readonly AgentEvent[]): readonly string[] =>
+  events.flatMap((event) => (event.type === 'AgentCreated.v3' ? (event.data.personal.endUserId ?? []) : []));
 
 const loadRows = async (
   tx: SqlRunner,

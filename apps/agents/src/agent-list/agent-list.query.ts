@@ -13,7 +13,7 @@ import { InjectProjection } from '@berth/service';
 import { Inject, Injectable } from '@nestjs/common';
 import { hostLost } from '../agent/decide-lost.js';
 import { agentCodec } from '../agent/agent.events.js';
-import { agentListProjection } from './agent-list.projection.js';
+import { AGENT_LIST } from './agent-list.projection.js';
 import type { AgentRow } from './agent-row.js';
 import { viewOf } from './agent-view.js';
 import { AgentsFromLog } from './agents-from-log.js';
@@ -42,7 +42,7 @@ interface ListedRow extends ShownRow {
 const PAGE_BYTES = 4 * 1024 * 1024;
 
 /** Approximate size of an agent's JSON, exact for the members that can be large. */
-const JSON_BYTES = `octet_length(coalesce(to_json(l.instructions)::text, '')) + octet_length(l.labels::text)
+const JSON_BYTES = `octet_length(coalesce(to_json(l.instructions)::text, '')) + octet_length(coalesce(l.labels::text, ''))
   + octet_length(coalesce(l.last_error::text, '')) + 4096`;
 
 /** Reads of agents. A deleted agent is not found as soon as its deletion is accepted. */
@@ -51,7 +51,7 @@ export class AgentListQuery {
   constructor(
     @Inject(Database) private readonly database: SqlRunner,
     private readonly fromLog: AgentsFromLog,
-    @InjectProjection(agentListProjection)
+    @InjectProjection(AGENT_LIST)
     private readonly agentList: Pick<ProjectionRunner, 'watchStream'>,
   ) {}
 

@@ -5,18 +5,23 @@ import { evolveRow, type AgentRow } from './agent-row.js';
 const agentId = 'agt_1';
 const at = (minute: number): string => `2026-11-21T10:${String(minute).padStart(2, '0')}:00.000Z`;
 const created: AgentEvent = {
-  type: 'AgentCreated.v2',
+  type: 'AgentCreated.v3',
   data: {
     agentId,
     accountId: 'acc_1',
-    name: 'ada',
     templateId: 'echo',
-    externalId: 'x',
-    externalUserId: null,
-    instructions: null,
     idleTtlSeconds: 900,
-    labels: { a: 'b' },
     resources: { memMb: 256, vcpus: 1, diskGb: 1 },
+    personal: {
+      endUserId: null,
+      data: {
+        name: 'ada',
+        externalId: 'x',
+        externalUserId: null,
+        instructions: null,
+        labels: { a: 'b' },
+      },
+    },
     source: { kind: 'template', version: 1, name: 'echo' },
     at: at(0),
   },
@@ -35,7 +40,7 @@ const starting: AgentEvent & { readonly type: 'AgentStarting.v2' } = {
   },
 };
 const rowAfter = (...events: AgentEvent[]): AgentRow | null =>
-  events.reduce<AgentRow | null>(evolveRow, null);
+  events.reduce<AgentRow | null>((row, event) => evolveRow(row, event), null);
 
 describe('a row of the agent list', () => {
   it('shows a created agent as deploying, with its deadline', () => {

@@ -1,18 +1,21 @@
 import type { AgentView } from '@berth/contracts/agents';
 import type { AgentSource } from '../agent/agent-source.js';
 import { isVersionEvent, type VersionEvent } from '../agent/agent-event.js';
-import type { AgentEvent, Resources } from '../agent/agent.js';
+import type { AgentEvent, AgentIdentity, Resources } from '../agent/agent.js';
 
 /** One row of the agent list, columns as in the table. Times are ISO 8601. */
 export interface AgentRow {
   readonly id: string;
   readonly account_id: string;
-  readonly name: string;
-  readonly template_id: string;
+  /** null for an agent of no end user, and for one from before end users had keys. */
+  readonly end_user_id: string | null;
+  /** This and the next four are null while they are sealed: in the state of an agent, and once the key is destroyed. */
+  readonly name: string | null;
   readonly external_id: string | null;
   readonly external_user_id: string | null;
   readonly instructions: string | null;
-  readonly labels: { readonly [key: string]: string };
+  readonly labels: { readonly [key: string]: string } | null;
+  readonly template_id: string;
   readonly state: string;
   readonly state_reason: string | null;
   readonly state_changed_at: string;
@@ -40,9 +43,20 @@ const CAUSE_REASONS = {
   recover: 'recovering',
 } as const;
 
+type Creation = Extract<AgentEvent, { type: 'AgentCreated.v3' }>['data'];
+
+/** Returns the identity of a new agent; null if it cannot be opened. */
+export type OpenIdentity = (creation: Creation) => AgentIdentity | null;
+
+const unlessSealed: OpenIdentity = ({ personal }) => (personal.endUserId === null ? personal.data : null);
+
 /** Applies an event to the row; null removes the row. Pure. */
-export const evolveRow = (row: AgentRow | null, event: AgentEvent): AgentRow | null => {
-  if (event.type === 'AgentCreated.v2') return newRow(event.data);
+export const evolveRow = (
+  row: AgentRow | null,
+  event: AgentEvent,
+  open: OpenIdentity = unlessSealed,
+): AgentRow | null => {
+  if (event.type === 'AgentCreated.v3') return newRow(event.data, open(event.data));
   if (row === null || event.type === 'AgentDeleted') return null;
   if (keepsState(event)) return inSameState(row, event);
   const changed = {
@@ -117,20 +131,23 @@ const withVersion = (row: AgentRow, event: VersionEvent): AgentRow => {
   return { ...changed, last_error: { code: 'version_did_not_start', message: event.data.message, at } };
 };
 
-const newRow = ({
-  agentId,
-  source,
-  at,
-  ...profile
-}: Extract<AgentEvent, { type: 'AgentCreated.v2' }>['data']): AgentRow => ({
+/** The columns of the identity. */
+export const identityColumns = (
+  identity: AgentIdentity | null,
+): Pick<AgentRow, 'name' | 'external_id' | 'external_user_id' | 'instructions' | 'labels'> => ({
+  name: identity?.name ?? null,
+  external_id: identity?.externalId ?? null,
+  external_user_id: identity?.externalUserId ?? null,
+  instructions: identity?.instructions ?? null,
+  labels: identity?.labels ?? null,
+});
+
+const newRow = ({ agentId, source, at, ...profile }: Creation, identity: AgentIdentity | null): AgentRow => ({
   id: agentId,
   account_id: profile.accountId,
-  name: profile.name,
+  end_user_id: profile.personal.endUserId,
+  ...identityColumns(identity),
   template_id: profile.templateId,
-  external_id: profile.externalId,
-  external_user_id: profile.externalUserId,
-  instructions: profile.instructions,
-  labels: profile.labels,
   state: 'deploying',
   state_reason: null,
   state_changed_at: at,

@@ -6,6 +6,7 @@ const at = (minute: number): string => `2026-11-21T10:${String(minute).padStart(
 const row: AgentRow = {
   id: 'agt_1',
   account_id: 'acc_1',
+  end_user_id: null,
   name: 'ada',
   template_id: 'echo',
   external_id: null,

@@ -8,18 +8,21 @@ export interface Activity {
   readonly sleepAt: string | null;
 }
 
-/** The API's view of an agent; `activity` is null before its first use. */
+/**
+ * The API's view of an agent; `activity` is null before its first use. An agent whose identity cannot be opened is deleted
+ * with its end user.
+ */
 export const viewOf = (row: AgentRow, activity: Activity | null): AgentView => {
   if (!isState(row.state)) throw new Error(`A row of the agent list has the unknown state ${row.state}.`);
   const used = activity !== null && activity.lastActiveAt > row.woken_at ? activity : null;
   return {
     id: row.id,
-    name: row.name,
+    name: row.name ?? '',
     templateId: row.template_id,
     externalId: row.external_id,
     externalUserId: row.external_user_id,
     instructions: row.instructions,
-    labels: row.labels,
+    labels: row.labels ?? {},
     state: row.state,
     stateReason: row.state_reason,
     stateChangedAt: row.state_changed_at,

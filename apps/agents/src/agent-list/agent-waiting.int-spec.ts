@@ -19,6 +19,7 @@ import { agentDecider } from '../agent/agent.decider.js';
 import { agentCodec } from '../agent/agent.events.js';
 import type { Agent, AgentEvent } from '../agent/agent.js';
 import { AgentStreams } from '../agent/agent.streams.js';
+import { box, identitiesOn } from '../fixtures/personal-data.fixture.js';
 import { migrations } from '../migrations/migrations.js';
 import { AgentActivity } from './agent-activity.js';
 import { agentListProjection } from './agent-list.projection.js';
@@ -51,11 +52,18 @@ const start = async (natsUrl: string): Promise<Instance> => {
   const options = { url: infra.databaseUrl, schema: 'agents', migrations, applicationName: 'test', log };
   const database = await openDatabase({ ...options, notices: NatsNotices.of(link, 'agents') });
   const notices = new NatsNotices(link, 'agents');
-  const runner = new ProjectionRunner({ store, database, notices, projection: agentListProjection, log });
+  const runner = new ProjectionRunner({
+    store,
+    database,
+    notices,
+    projection: agentListProjection(box),
+    log,
+  });
   const streams = new AgentStreams(store, new SnapshotTable(database, log));
   const fromLog = new AgentsFromLog(
     new AgentCommandHandler(streams, store, runner),
     new AgentActivity(database),
+    identitiesOn(database),
   );
   return { link, database, runner, query: new AgentListQuery(database, fromLog, runner) };
 };
@@ -96,14 +104,19 @@ const create = async (): Promise<string> => {
   const agentId = newId('agt');
   const profile = {
     accountId: ACCOUNT,
-    name: `agent ${agentId}`,
     templateId: 'echo',
-    externalId: null,
-    externalUserId: null,
-    instructions: null,
     idleTtlSeconds: 900,
-    labels: {},
     resources: { memMb: 256, vcpus: 0.5, diskGb: 1 },
+    personal: {
+      endUserId: null,
+      data: {
+        name: `agent ${agentId}`,
+        externalId: null,
+        externalUserId: null,
+        instructions: null,
+        labels: {},
+      },
+    },
   };
   await send(agentId, { type: 'Create', agentId, profile, host: 'hst_1', attempt: 0, at: now() });
   return agentId;

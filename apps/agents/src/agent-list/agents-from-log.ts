@@ -2,9 +2,11 @@ import type { AgentView, LocatedAgent } from '@berth/contracts/agents';
 import { DomainError, isId } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
 import { AgentCommandHandler } from '../agent/agent.command-handler.js';
+import type { AgentWithRow } from '../agent/agent.streams.js';
+import { AgentIdentities } from '../personal-data/agent-identities.js';
 import { AgentActivity } from './agent-activity.js';
 import type { AgentRow } from './agent-row.js';
-import { viewOf, type Activity } from './agent-view.js';
+import type { Activity } from './agent-view.js';
 
 /**
  * Agents folded from their log, independent of the agent list: the results of commands, and the fallback of reads while
@@ -15,25 +17,27 @@ export class AgentsFromLog {
   constructor(
     private readonly agents: AgentCommandHandler,
     private readonly activity: AgentActivity,
+    private readonly identities: AgentIdentities,
   ) {}
 
   /** Errors: not_found `agent_not_found`, also for another account's agent and for one that is being deleted. */
   async view(accountId: string, agentId: string): Promise<AgentView> {
-    const row = await this.row(accountId, agentId);
-    return viewOf(row, await this.lastUse(agentId));
+    const agent = await this.load(accountId, agentId);
+    return this.identities.view(agent, await this.lastUse(agentId));
   }
 
   /** Errors: as `view`. */
   async locate(accountId: string, agentId: string): Promise<LocatedAgent> {
-    const { host, guest } = await this.row(accountId, agentId);
+    const { host, guest } = (await this.load(accountId, agentId)).row;
     return { host, guest };
   }
 
-  private async row(accountId: string, agentId: string): Promise<AgentRow> {
-    const row = isId('agt', agentId) ? await this.agents.loadRow(agentId) : null;
-    if (row === null || row.account_id !== accountId || row.state === 'deleting')
+  private async load(accountId: string, agentId: string): Promise<AgentWithRow & { readonly row: AgentRow }> {
+    const found = isId('agt', agentId) ? await this.agents.loadWithRow(agentId) : null;
+    const row = found?.row ?? null;
+    if (found === null || row === null || row.account_id !== accountId || row.state === 'deleting')
       throw new DomainError('not_found', 'agent_not_found', 'There is no such agent.');
-    return row;
+    return { agent: found.agent, row };
   }
 
   /** While the tables are unavailable, the view shows the last start instead. */

@@ -1,3 +1,4 @@
+import type { Personal } from '@berth/personal-data';
 import type { AgentSource, DeployedSource } from './agent-source.js';
 
 /**
@@ -17,22 +18,28 @@ export type Guest = {
   readonly capabilities: readonly string[];
 };
 
-export type Profile = {
-  readonly accountId: string;
+/** What is personal of an agent that belongs to an end user. */
+export type AgentIdentity = {
   readonly name: string;
-  readonly templateId: string;
   readonly externalId: string | null;
   readonly externalUserId: string | null;
   readonly instructions: string | null;
-  readonly idleTtlSeconds: number;
   readonly labels: { readonly [key: string]: string };
+};
+
+export type Profile = {
+  readonly accountId: string;
+  readonly templateId: string;
+  readonly idleTtlSeconds: number;
   readonly resources: Resources;
+  /** About `identityOf(agentId)`. Agents from before end users had keys have it in the clear, and no `endUserId`. */
+  readonly personal: Personal<AgentIdentity>;
 };
 
 /** The events of an agent. Times are ISO 8601. Every start and stop has its own epoch. */
 export type AgentEvent =
   | {
-      readonly type: 'AgentCreated.v2';
+      readonly type: 'AgentCreated.v3';
       readonly data: Profile & {
         readonly agentId: string;
         readonly source: AgentSource;

@@ -2,8 +2,7 @@ import { EventStore, streamName, type ProjectionRunner, type RecordedEvent } fro
 import { fold, type Actor } from '@berth/kernel';
 import { InjectProjection } from '@berth/service';
 import { Injectable } from '@nestjs/common';
-import { agentListProjection } from '../agent-list/agent-list.projection.js';
-import type { AgentRow } from '../agent-list/agent-row.js';
+import { AGENT_LIST } from '../agent-list/agent-list.projection.js';
 import type { AgentCommand } from './agent.commands.js';
 import { agentCodec, isCreation } from './agent.events.js';
 import type { Agent, AgentEvent } from './agent.js';
@@ -29,27 +28,27 @@ export class AgentCommandHandler {
   constructor(
     private readonly streams: AgentStreams,
     private readonly store: EventStore,
-    @InjectProjection(agentListProjection) private readonly agentList: Pick<ProjectionRunner, 'waitFor'>,
+    @InjectProjection(AGENT_LIST) private readonly agentList: Pick<ProjectionRunner, 'waitFor'>,
   ) {}
 
   async load(agentId: string): Promise<Agent> {
     return (await this.streams.load(agentId)).state.agent;
   }
 
-  /** Returns the agent's row folded from the log, even if the agent list lags; null when the agent does not exist. */
-  async loadRow(agentId: string): Promise<AgentRow | null> {
-    return (await this.streams.load(agentId)).state.row;
+  /** Returns the agent with its row, both folded from the log, even if the agent list lags. */
+  async loadWithRow(agentId: string): Promise<AgentWithRow> {
+    return (await this.streams.load(agentId)).state;
   }
 
-  /** Returns the row as the creation wrote it, even if the agent has changed or was deleted since; null when it was never created. */
-  async loadFirstRow(agentId: string): Promise<AgentRow | null> {
+  /** Returns the agent as its creation wrote it, even if it has changed or was deleted since; null when it was never created. */
+  async loadFirst(agentId: string): Promise<AgentWithRow | null> {
     const recorded = await this.store.read(streamName(agentCodec.category, agentId));
     const created = recorded.find(isCreation);
     if (created === undefined) return null;
     const creation = recorded.filter(({ metadata }) => metadata.causationId === created.metadata.causationId);
     const last = creation.at(-1);
     if (last !== undefined) await this.agentList.waitFor(last.position);
-    return rowOf(creation);
+    return foldOf(creation);
   }
 
   async handle(agentId: string, command: AgentCommand, origin: CommandOrigin): Promise<Agent> {
@@ -69,8 +68,8 @@ export class AgentCommandHandler {
   }
 }
 
-const rowOf = (recorded: readonly RecordedEvent[]): AgentRow | null =>
+const foldOf = (recorded: readonly RecordedEvent[]): AgentWithRow =>
   fold(
     agentWithRowDecider,
     recorded.map((event) => agentCodec.fromStored(event)),
-  ).row;
+  );

@@ -11,18 +11,14 @@ const at = '2026-11-21T10:00:00.000Z';
 const guest = { version: '1.0.0', capabilities: ['exec.detached'] };
 const profile: Profile = {
   accountId: 'acc_1',
-  name: 'ada',
   templateId: 'echo',
-  externalId: null,
-  externalUserId: null,
-  instructions: null,
   idleTtlSeconds: 900,
-  labels: {},
   resources: { memMb: 256, vcpus: 1, diskGb: 1 },
+  personal: { endUserId: 'eus_1', sealed: 'p.c2VhbGVk' },
 };
 
 const created = (over: Partial<Profile> = {}): AgentEvent => ({
-  type: 'AgentCreated.v2',
+  type: 'AgentCreated.v3',
   data: { agentId, ...profile, ...over, source: { kind: 'template', version: 1, name: 'echo' }, at },
 });
 type Starting = Extract<AgentEvent, { type: 'AgentStarting.v2' }>['data'];
@@ -81,7 +77,7 @@ describe('creating', () => {
 
   it('deploys immediately, with the first epoch', () => {
     const decided = given([], create);
-    expect(types(decided)).toEqual(['AgentCreated.v2', 'AgentStarting.v2']);
+    expect(types(decided)).toEqual(['AgentCreated.v3', 'AgentStarting.v2']);
     expect(decided.events[0]).toMatchObject({
       data: { source: { kind: 'template', version: 1, name: 'echo' } },
     });
@@ -94,7 +90,7 @@ describe('creating', () => {
 
   it('fails for an abandoned attempt, and succeeds for the next one', () => {
     expect(given([abandoned], create).refusal).toBeInstanceOf(CreationOvertaken);
-    expect(types(given([abandoned], createAs(1)))).toEqual(['AgentCreated.v2', 'AgentStarting.v2']);
+    expect(types(given([abandoned], createAs(1)))).toEqual(['AgentCreated.v3', 'AgentStarting.v2']);
     expect(given([abandoned, abandoned], createAs(1)).refusal).toBeInstanceOf(CreationOvertaken);
   });
 

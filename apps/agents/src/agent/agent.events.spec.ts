@@ -8,7 +8,7 @@ import { agentCodec } from './agent.events.js';
 const GOLDEN = join(import.meta.dirname, '__events__');
 
 describeGoldenEvents(GOLDEN, agentCodec, {
-  'AgentCreated.v2': true,
+  'AgentCreated.v3': true,
   AgentCreationAbandoned: true,
   'AgentStarting.v2': true,
   AgentVersionPrepared: true,
@@ -23,6 +23,28 @@ describeGoldenEvents(GOLDEN, agentCodec, {
   AgentRanOutOfMemory: true,
   AgentDeletionRequested: true,
   AgentDeleted: true,
+});
+
+describe('an agent that was created before end users had keys', () => {
+  it.each(['AgentCreated', 'AgentCreated.v2'])('has its personal data in the clear: %s', (type) => {
+    const stored = JSON.parse(readFileSync(join(GOLDEN, `${type}.json`), 'utf8')) as never;
+    expect(agentCodec.fromStored(stored)).toMatchObject({
+      type: 'AgentCreated.v3',
+      data: {
+        templateId: 'echo',
+        personal: {
+          endUserId: null,
+          data: {
+            name: 'ada',
+            externalId: 'user-7',
+            externalUserId: null,
+            instructions: 'Be brief.',
+            labels: { team: 'blue' },
+          },
+        },
+      },
+    });
+  });
 });
 
 describe('an agent that was created before sources had versions', () => {

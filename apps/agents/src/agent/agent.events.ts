@@ -4,7 +4,7 @@ import type { AgentEvent } from './agent.js';
 
 /** The event types that are stored today. A changed shape gets the suffix `.v2`; `fromStored` converts the earlier one. */
 const STORED_TYPES: ReadonlySet<string> = new Set<AgentEvent['type']>([
-  'AgentCreated.v2',
+  'AgentCreated.v3',
   'AgentCreationAbandoned',
   'AgentStarting.v2',
   'AgentStarted',
@@ -24,9 +24,10 @@ const STORED_TYPES: ReadonlySet<string> = new Set<AgentEvent['type']>([
 const isAgentEvent = (stored: { readonly type: string }): stored is AgentEvent =>
   STORED_TYPES.has(stored.type);
 
+const CREATIONS: ReadonlySet<string> = new Set(['AgentCreated.v3', 'AgentCreated.v2', 'AgentCreated']);
+
 /** Whether the event creates its agent, in any shape that was ever stored. */
-export const isCreation = ({ type }: { readonly type: string }): boolean =>
-  type === 'AgentCreated.v2' || type === 'AgentCreated';
+export const isCreation = ({ type }: { readonly type: string }): boolean => CREATIONS.has(type);
 
 /** Codec of the streams `agent-agt_…`. */
 export const agentCodec: EventCodec<AgentEvent> = {
@@ -41,7 +42,8 @@ export const agentCodec: EventCodec<AgentEvent> = {
 };
 
 const upcast = (stored: StoredEvent): StoredEvent => {
-  if (stored.type === 'AgentCreated') return withSource(stored.data);
+  if (stored.type === 'AgentCreated') return withPersonal(withSource(stored.data));
+  if (stored.type === 'AgentCreated.v2') return withPersonal(stored.data);
   // Before there were deployments, every agent had one version.
   if (stored.type === 'AgentStarting')
     return { type: 'AgentStarting.v2', data: { ...stored.data, version: 1 } };
@@ -49,7 +51,23 @@ const upcast = (stored: StoredEvent): StoredEvent => {
 };
 
 /** Before sources had versions, every agent ran its template. */
-const withSource = (data: EventData): StoredEvent => ({
-  type: 'AgentCreated.v2',
-  data: { ...data, source: templateSource(String(data['templateId'])) },
+const withSource = (data: EventData): EventData => ({
+  ...data,
+  source: templateSource(String(data['templateId'])),
+});
+
+/** Before end users had keys, every agent had its personal data in the clear. */
+const withPersonal = ({
+  name = '',
+  externalId = null,
+  externalUserId = null,
+  instructions = null,
+  labels = {},
+  ...data
+}: EventData): StoredEvent => ({
+  type: 'AgentCreated.v3',
+  data: {
+    ...data,
+    personal: { endUserId: null, data: { name, externalId, externalUserId, instructions, labels } },
+  },
 });

@@ -1,16 +1,26 @@
 import {
   isVersionEvent,
   type AgentEvent,
+  type AgentIdentity,
   type Guest,
   type Profile,
   type SleepReason,
   type StartCause,
   type VersionEvent,
 } from './agent-event.js';
+import type { Personal } from '@berth/personal-data';
 import type { AgentSource } from './agent-source.js';
 import { abandon, firstVersion, prepare, started, type Versions } from './agent-versions.js';
 
-export type { AgentEvent, Guest, Profile, Resources, SleepReason, StartCause } from './agent-event.js';
+export type {
+  AgentEvent,
+  AgentIdentity,
+  Guest,
+  Profile,
+  Resources,
+  SleepReason,
+  StartCause,
+} from './agent-event.js';
 
 /** The state of an agent. */
 export type Life =
@@ -59,8 +69,7 @@ export type Agent =
       readonly agentId: string;
       readonly accountId: string;
       readonly host: string | null;
-      readonly name: string;
-      readonly externalId: string | null;
+      readonly personal: Personal<AgentIdentity>;
     }
   | { readonly status: 'deleted' };
 
@@ -82,7 +91,7 @@ const withLife = (agent: Agent, life: Life, at: string, more: Partial<LiveAgent>
 export const evolve = (agent: Agent, event: AgentEvent): Agent => {
   if (isVersionEvent(event)) return agent.status === 'live' ? withVersion(agent, event) : agent;
   switch (event.type) {
-    case 'AgentCreated.v2':
+    case 'AgentCreated.v3':
       return created(event.data);
     case 'AgentCreationAbandoned':
       return { status: 'abandoned', times: timesAbandoned(agent) + 1 };
@@ -126,7 +135,7 @@ const created = ({
   source,
   at,
   ...profile
-}: Extract<AgentEvent, { type: 'AgentCreated.v2' }>['data']): LiveAgent => ({
+}: Extract<AgentEvent, { type: 'AgentCreated.v3' }>['data']): LiveAgent => ({
   status: 'live',
   agentId,
   profile,
@@ -185,7 +194,6 @@ const deleting = (agent: Agent): Agent =>
         agentId: agent.agentId,
         accountId: agent.profile.accountId,
         host: agent.host,
-        name: agent.profile.name,
-        externalId: agent.profile.externalId,
+        personal: agent.profile.personal,
       }
     : agent;

@@ -27,7 +27,7 @@ describe('a retried create', () => {
     const again = await test.create(creation);
     expect(again).toEqual(first);
     expect(first).toMatchObject({ id: deriveId('agt', creation.commandId), state: 'deploying' });
-    const created = (await test.log('agent')).filter(({ type }) => type === 'AgentCreated.v2');
+    const created = (await test.log('agent')).filter(({ type }) => type === 'AgentCreated.v3');
     expect(created.filter(({ data }) => data['name'] === creation.name)).toHaveLength(1);
   });
 
@@ -36,7 +36,7 @@ describe('a retried create', () => {
     const creation = aCreation({ externalId: newId('req') });
     const views = await Promise.all([1, 2, 3, 4].map(() => test.create(creation)));
     expect(new Set(views.map(({ id }) => id)).size).toBe(1);
-    const created = (await test.log('agent')).filter(({ type }) => type === 'AgentCreated.v2');
+    const created = (await test.log('agent')).filter(({ type }) => type === 'AgentCreated.v3');
     expect(created.filter(({ data }) => data['name'] === creation.name)).toHaveLength(1);
   });
 

@@ -5,9 +5,11 @@ import { SnapshotTable } from '@berth/event-store';
 import { deriveId, DomainError, newId } from '@berth/kernel';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { emptyTables, guest, MemoryAgents, silent } from '../fixtures/memory-agents.fixture.js';
+import { ownersOn } from '../fixtures/personal-data.fixture.js';
 import { AgentExternalIdStreams, AgentNameStreams } from '../reservation/reservation.streams.js';
 import { Reservations } from '../reservation/reservations.js';
 import { TemplateCatalogue } from '../templates/template-catalogue.js';
+import { AgentProfiles } from './agent-profiles.js';
 import { AgentCreation } from './create-agent.js';
 import { CreationAttempts } from './creation-attempts.js';
 import { CreationResources } from './creation-resources.js';
@@ -67,8 +69,9 @@ const creation = (): AgentCreation => {
     timing,
   );
   const resources = new CreationResources(reservations, fakes, fakes);
+  const profiles = new AgentProfiles(templates, ownersOn(emptyTables));
   const rollback = new CreationRollback(attempts, resources, lifecycle, timing, silent);
-  return new AgentCreation(agents, lifecycle, templates, resources, rollback);
+  return new AgentCreation(agents, lifecycle, profiles, resources, rollback);
 };
 
 const request = (members: Partial<CreateAgent> = {}): CreateAgent => ({
@@ -89,7 +92,7 @@ const request = (members: Partial<CreateAgent> = {}): CreateAgent => ({
 
 const idOf = ({ commandId }: CreateAgent): string => deriveId('agt', commandId);
 const created = async (one: CreateAgent): Promise<readonly string[]> =>
-  (await memory.after(idOf(one), 0)).filter((type) => type === 'AgentCreated.v2');
+  (await memory.after(idOf(one), 0)).filter((type) => type === 'AgentCreated.v3');
 
 const noHost = (): Promise<string> =>
   Promise.reject(new DomainError('unavailable', 'service_unavailable', 'No host.'));

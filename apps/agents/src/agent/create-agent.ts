@@ -1,17 +1,15 @@
 import type { AgentView, CreateAgent } from '@berth/contracts/agents';
 import { deriveId, DomainError } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
-import type { AgentRow } from '../agent-list/agent-row.js';
+import { identityColumns, type AgentRow } from '../agent-list/agent-row.js';
 import { viewOf } from '../agent-list/agent-view.js';
-import { TemplateCatalogue } from '../templates/template-catalogue.js';
 import { AgentCommandHandler } from './agent.command-handler.js';
 import { AgentLifecycle } from './agent-lifecycle.js';
-import { timesAbandoned, wasCreated, type Profile } from './agent.js';
+import { AgentProfiles, identityIn } from './agent-profiles.js';
+import { timesAbandoned, wasCreated } from './agent.js';
 import { CreationOvertaken } from './creation-overtaken.js';
 import { CreationResources, type CreationAttempt } from './creation-resources.js';
 import { CreationRollback } from './creation-rollback.js';
-
-const DEFAULT_IDLE_TTL_SECONDS = 900;
 
 /** Attempts of one call. It needs more than one only when concurrent tries of its command abandon each other's attempts. */
 const MAX_ATTEMPTS = 5;
@@ -26,33 +24,33 @@ export class AgentCreation {
   constructor(
     private readonly agents: AgentCommandHandler,
     private readonly lifecycle: AgentLifecycle,
-    private readonly templates: TemplateCatalogue,
+    private readonly profiles: AgentProfiles,
     private readonly resources: CreationResources,
     private readonly rollback: CreationRollback,
   ) {}
 
   /** Errors: invalid `unknown_template`; conflict `agent_name_taken`, `external_id_taken`; unavailable `no_capacity`. */
   async create(request: CreateAgent): Promise<AgentView> {
-    const profile = this.profile(request);
+    const identity = identityIn(request);
     const agentId = deriveId('agt', request.commandId);
     const begun = Date.now();
     for (let tried = 0; tried < MAX_ATTEMPTS; tried++) {
       const agent = await this.agents.load(agentId);
-      if (wasCreated(agent)) return this.firstView(agentId);
-      const attempt = { agentId, attempt: timesAbandoned(agent), request, profile };
+      if (wasCreated(agent)) return this.firstView(agentId, request);
+      const profile = await this.profiles.of(request, agentId);
+      const attempt = { agentId, attempt: timesAbandoned(agent), request, profile, identity };
       try {
-        return viewOf(await this.make(attempt), null);
+        return await this.make(attempt);
       } catch (error) {
         const end = await this.rollback.undo(attempt, error, begun);
-        if (end === 'created') return this.firstView(agentId);
+        if (end === 'created') return this.firstView(agentId, request);
         if (!(error instanceof CreationOvertaken)) throw error;
       }
     }
     throw new DomainError('unavailable', 'service_unavailable', 'Try again shortly.');
   }
 
-  /** Returns the new agent's row. */
-  private async make(creation: CreationAttempt): Promise<AgentRow> {
+  private async make(creation: CreationAttempt): Promise<AgentView> {
     const { agentId, attempt, request, profile } = creation;
     const host = await this.resources.acquire(creation);
     const { row, isFirst } = await this.agents.decide(
@@ -60,35 +58,26 @@ export class AgentCreation {
       { type: 'Create', agentId, profile, host, attempt, at: new Date().toISOString() },
       request,
     );
-    void this.lifecycle.drive(agentId);
-    return isFirst && row !== null ? row : this.firstRow(agentId);
+    if (!isFirst || row === null) return this.firstView(agentId, request);
+    await this.complete(creation);
+    return shown(row, request);
   }
 
-  private async firstView(agentId: string): Promise<AgentView> {
-    void this.lifecycle.drive(agentId);
-    return viewOf(await this.firstRow(agentId), null);
+  private async firstView(agentId: string, request: CreateAgent): Promise<AgentView> {
+    const first = await this.agents.loadFirst(agentId);
+    if (first?.agent.status !== 'live' || first.row === null)
+      throw new Error(`The stream of ${agentId} has no creation.`);
+    await this.complete({ agentId, attempt: 0, request, profile: first.agent.profile });
+    return shown(first.row, request);
   }
 
-  private async firstRow(agentId: string): Promise<AgentRow> {
-    const row = await this.agents.loadFirstRow(agentId);
-    if (row === null) throw new Error(`The stream of ${agentId} has no creation.`);
-    return row;
-  }
-
-  private profile(request: CreateAgent): Profile {
-    const template = this.templates.get(request.templateId);
-    const { accountId, name, templateId, externalId, externalUserId, instructions, labels, idleTtlSeconds } =
-      request;
-    return {
-      accountId,
-      name,
-      templateId,
-      externalId,
-      externalUserId,
-      instructions,
-      labels,
-      idleTtlSeconds: idleTtlSeconds ?? DEFAULT_IDLE_TTL_SECONDS,
-      resources: { ...template.resources, ...request.resources },
-    };
+  /** An agent whose owner was deleted while it was being created is deleted, too. */
+  private async complete(creation: Omit<CreationAttempt, 'identity'>): Promise<void> {
+    const { agentId, request, profile } = creation;
+    if (await this.profiles.createOwner(request, profile)) void this.lifecycle.drive(agentId);
+    else await this.rollback.revoke({ ...creation, identity: identityIn(request) });
   }
 }
+
+const shown = (row: AgentRow, request: CreateAgent): AgentView =>
+  viewOf({ ...row, ...identityColumns(identityIn(request)) }, null);

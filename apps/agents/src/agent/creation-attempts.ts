@@ -32,6 +32,16 @@ export class CreationAttempts {
     return wasCreated(agent) ? 'created' : 'abandoned';
   }
 
+  /** Deletes the agent that a creation has made, unless it is being deleted already. */
+  async revoke(agentId: string, accountId: string): Promise<void> {
+    if ((await this.agents.load(agentId)).status !== 'live') return;
+    await this.agents.handle(
+      agentId,
+      { type: 'RequestDeletion', at: new Date().toISOString() },
+      systemOrigin(accountId, `${agentId}/revoke`),
+    );
+  }
+
   /** Removes the variables and the placement of an attempt that was abandoned in the log. */
   forget({ agentId, attempt }: Holder): Promise<void> {
     return this.vault.forgetCreated(agentId, attempt);

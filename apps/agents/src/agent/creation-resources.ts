@@ -4,13 +4,15 @@ import { EnvVault } from '../env/env-vault.js';
 import { Placement } from '../host/placement.js';
 import type { Holder } from '../reservation/reservation.js';
 import { Reservations } from '../reservation/reservations.js';
-import type { Profile } from './agent.js';
+import type { AgentIdentity, Profile } from './agent.js';
 import { claimsOf } from './claims.js';
 
 /** One attempt of one command to create an agent. */
 export interface CreationAttempt extends Holder {
   readonly request: CreateAgent;
   readonly profile: Profile;
+  /** The personal part of the profile in the clear. */
+  readonly identity: AgentIdentity;
 }
 
 /** What an attempt needs before its agent exists: its names, a place on a host, and its variables in the vault. */
@@ -26,8 +28,8 @@ export class CreationResources {
    * Acquires the resources, the names first, and returns the host. Errors: conflict `agent_name_taken`,
    * `external_id_taken`; unavailable `no_capacity`; `CreationOvertaken` when the attempt was abandoned in the meantime.
    */
-  async acquire({ agentId, attempt, request, profile }: CreationAttempt): Promise<string> {
-    for (const claim of claimsOf(profile))
+  async acquire({ agentId, attempt, request, profile, identity }: CreationAttempt): Promise<string> {
+    for (const claim of claimsOf(profile.accountId, identity))
       await this.reservations.claim(claim, { agentId, attempt }, request);
     const { accountId, resources } = profile;
     const host = await this.placement.place({ agentId, attempt, accountId, ...resources });
@@ -43,8 +45,14 @@ export class CreationResources {
     ]);
   }
 
-  private async releaseNames({ agentId, attempt, request, profile }: CreationAttempt): Promise<void> {
-    for (const claim of claimsOf(profile))
+  /** Releases the names of an agent that was created and is deleted. */
+  async releaseCreated({ agentId, request, identity }: CreationAttempt): Promise<void> {
+    for (const claim of claimsOf(request.accountId, identity))
+      await this.reservations.release(claim, { agentId, attempt: null }, request);
+  }
+
+  private async releaseNames({ agentId, attempt, request, identity }: CreationAttempt): Promise<void> {
+    for (const claim of claimsOf(request.accountId, identity))
       await this.reservations.release(claim, { agentId, attempt }, request);
   }
 }

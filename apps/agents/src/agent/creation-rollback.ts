@@ -38,6 +38,13 @@ export class CreationRollback {
     return within(Math.max(0, begun + this.timing.undoneWithinMs - Date.now()), work, 'abandoned');
   }
 
+  /** Deletes the agent that the attempt has created. */
+  async revoke(attempt: CreationAttempt): Promise<void> {
+    await this.attempts.revoke(attempt.agentId, attempt.request.accountId);
+    await this.resources.releaseCreated(attempt);
+    void this.lifecycle.drive(attempt.agentId);
+  }
+
   /** Waits for rollbacks that continue in the background. */
   async settle(): Promise<void> {
     while (this.running.size > 0) await Promise.allSettled(this.running);

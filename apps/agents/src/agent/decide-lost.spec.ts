@@ -9,18 +9,23 @@ const at = '2026-11-22T10:00:00.000Z';
 const guest = { version: '1.0.0', capabilities: [] };
 
 const created = (idleTtlSeconds = 900): AgentEvent => ({
-  type: 'AgentCreated.v2',
+  type: 'AgentCreated.v3',
   data: {
     agentId,
     accountId: 'acc_1',
-    name: 'ada',
     templateId: 'echo',
-    externalId: null,
-    externalUserId: null,
-    instructions: null,
     idleTtlSeconds,
-    labels: {},
     resources: { memMb: 256, vcpus: 1, diskGb: 1 },
+    personal: {
+      endUserId: null,
+      data: {
+        name: 'ada',
+        externalId: null,
+        externalUserId: null,
+        instructions: null,
+        labels: {},
+      },
+    },
     source: { kind: 'template', version: 1, name: 'echo' },
     at,
   },

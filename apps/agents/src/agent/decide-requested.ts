@@ -17,7 +17,7 @@ export const create = (command: AgentCommandOf<'Create'>, agent: Agent): readonl
   const { agentId, profile, at } = command;
   return [
     {
-      type: 'AgentCreated.v2',
+      type: 'AgentCreated.v3',
       data: { agentId, ...profile, source: templateSource(profile.templateId), at },
     },
     {

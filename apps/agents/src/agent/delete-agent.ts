@@ -1,5 +1,6 @@
 import type { AgentRef as AgentRequest } from '@berth/contracts/agents';
 import { Injectable } from '@nestjs/common';
+import { AgentIdentities } from '../personal-data/agent-identities.js';
 import { Reservations } from '../reservation/reservations.js';
 import { AgentCommandHandler } from './agent.command-handler.js';
 import { AgentLifecycle } from './agent-lifecycle.js';
@@ -13,14 +14,16 @@ export class AgentDeletion {
     private readonly agents: AgentCommandHandler,
     private readonly lifecycle: AgentLifecycle,
     private readonly reservations: Reservations,
+    private readonly identities: AgentIdentities,
   ) {}
 
   /** Once it resolves, every read returns not found and the name is free. */
   async delete(request: AgentRequest): Promise<void> {
     const { agentId } = request;
     const { profile } = ofAccount(await this.agents.load(agentId), request.accountId);
+    const identity = await this.identities.of(agentId, profile.personal);
     await this.agents.handle(agentId, { type: 'RequestDeletion', at: new Date().toISOString() }, request);
-    for (const claim of claimsOf(profile))
+    for (const claim of claimsOf(profile.accountId, identity))
       await this.reservations.release(claim, { agentId, attempt: null }, request);
     void this.lifecycle.drive(agentId);
   }

@@ -13,6 +13,7 @@ const AGENT_HISTORY = [
   'AgentCreated',
   'AgentCreationAbandoned',
   'AgentCreated.v2',
+  'AgentCreated.v3',
   'AgentStarting',
   'AgentStarted',
   'AgentFellAsleep',

@@ -2,6 +2,7 @@ import type { StartAgent } from '@berth/contracts/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { AgentsConfig } from '../config.js';
 import { EnvVault } from '../env/env-vault.js';
+import { AgentIdentities } from '../personal-data/agent-identities.js';
 import { agentToken, tokenSecretOf } from './agent-token.js';
 import type { LiveAgent } from './agent.js';
 import { startsWith } from './agent-versions.js';
@@ -13,6 +14,7 @@ export class StartRecipe {
 
   constructor(
     @Inject(EnvVault) private readonly vault: Pick<EnvVault, 'open' | 'forget'>,
+    @Inject(AgentIdentities) private readonly identities: Pick<AgentIdentities, 'of'>,
     @Inject(AgentsConfig) { keyring }: Pick<AgentsConfig, 'keyring'>,
   ) {
     this.tokenSecret = tokenSecretOf(keyring);
@@ -21,6 +23,7 @@ export class StartRecipe {
   async of(agent: LiveAgent, deadlineMs: number): Promise<StartAgent> {
     const { agentId, epoch, profile } = agent;
     const env = await this.vault.open(agentId);
+    const { instructions } = await this.identities.of(agentId, profile.personal);
     return {
       agentId,
       epoch,
@@ -29,7 +32,7 @@ export class StartRecipe {
       env: env.values,
       secretKeys: env.secretKeys,
       token: agentToken(this.tokenSecret, agentId, epoch),
-      instructions: profile.instructions,
+      instructions,
       resources: profile.resources,
       idleTtlSeconds: profile.idleTtlSeconds,
       deadlineMs,

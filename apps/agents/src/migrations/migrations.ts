@@ -4,6 +4,7 @@ import { createCreationsTable } from './2026-11-22-creations.js';
 import { createEnvWrites } from './2026-11-22-env-writes.js';
 import { addHostFigures } from './2026-11-22-hosts.js';
 import { createAccountSuspensions } from './2026-11-23-account-suspensions.js';
+import { createPersonalKeys } from './2026-11-23-personal-keys.js';
 import { measureVariables } from './2026-11-22-variable-sizes.js';
 
 /** In the order in which they run. */
@@ -14,4 +15,5 @@ export const migrations: readonly Migration[] = [
   createEnvWrites,
   addHostFigures,
   createAccountSuspensions,
+  createPersonalKeys,
 ];

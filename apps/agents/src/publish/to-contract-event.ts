@@ -11,7 +11,7 @@ const PUBLISHED: {
     readonly state: AgentState;
   };
 } = {
-  'AgentCreated.v2': { event: agentsEvents.created, state: 'deploying' },
+  'AgentCreated.v3': { event: agentsEvents.created, state: 'deploying' },
   AgentStarted: { event: agentsEvents.started, state: 'running' },
   AgentFellAsleep: { event: agentsEvents.fellAsleep, state: 'sleeping' },
   AgentStopped: { event: agentsEvents.stopped, state: 'stopped' },
@@ -32,7 +32,8 @@ export const toContractEvent = (recorded: RecordedEvent): ContractEvent<AgentLif
     {
       agentId,
       accountId,
-      externalUserId: event.type === 'AgentCreated.v2' ? event.data.externalUserId : null,
+      externalUserId: null,
+      endUserId: event.type === 'AgentCreated.v3' ? event.data.personal.endUserId : null,
       state: published.state,
       epoch: 'epoch' in event.data ? event.data.epoch : 0,
       at,

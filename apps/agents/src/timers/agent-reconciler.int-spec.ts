@@ -31,18 +31,23 @@ const ago = (seconds: number): string => new Date(Date.now() - seconds * 1_000).
 const leave = async (agentId: string, host: string, ...more: readonly AgentEvent[]): Promise<string> => {
   const events: readonly AgentEvent[] = [
     {
-      type: 'AgentCreated.v2',
+      type: 'AgentCreated.v3',
       data: {
         agentId,
         accountId: ACCOUNT,
-        name: agentId,
         templateId: 'blank',
-        externalId: null,
-        externalUserId: null,
-        instructions: null,
         idleTtlSeconds: 900,
-        labels: {},
         resources: { memMb: 256, vcpus: 1, diskGb: 1 },
+        personal: {
+          endUserId: null,
+          data: {
+            name: agentId,
+            externalId: null,
+            externalUserId: null,
+            instructions: null,
+            labels: {},
+          },
+        },
         source: { kind: 'template', version: 1, name: 'blank' },
         at: ago(20),
       },

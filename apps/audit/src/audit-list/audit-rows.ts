@@ -1,7 +1,8 @@
 import type { AuditActor, AuditOutcome } from '@berth/contracts/audit';
-import type { RecordedEvent } from '@berth/event-store';
+import type { EventData, RecordedEvent } from '@berth/event-store';
 import { idOf, type Actor } from '@berth/kernel';
 import { actOf, baseTypeOf, outcomeOf, type ActOutcome } from './audited-act.js';
+import { clearIn, membersOf } from './personal-member.js';
 
 /** A row of the audit, as JSON for a bulk insert. */
 export interface AuditRow {
@@ -57,9 +58,14 @@ export const agentsIn = (events: readonly RecordedEvent[]): readonly string[] =>
 
 /** An unknown shape of the owner counts as an end user, so that a new version of the event shows no names. */
 const isOwnAgentCreated = ({ type, data }: RecordedEvent): boolean =>
-  baseTypeOf(type) === 'AgentCreated' &&
-  data['externalUserId'] === null &&
-  (data['endUserId'] === undefined || data['endUserId'] === null);
+  baseTypeOf(type) === 'AgentCreated' && ownerIn(data) === null;
+
+/** The first two versions name the owner themselves. Later ones have an external user id only from before it had a key. */
+const ownerIn = (data: EventData): unknown => {
+  if (data['externalUserId'] !== undefined) return data['endUserId'] ?? data['externalUserId'];
+  const { endUserId } = membersOf(data['personal']);
+  return endUserId === null ? membersOf(clearIn(data, 'personal'))['externalUserId'] : endUserId;
+};
 
 const rowOf = (event: RecordedEvent, isOwn: (agentId: string) => boolean): AuditRow | null => {
   const act = actOf(event);

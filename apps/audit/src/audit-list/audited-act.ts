@@ -1,6 +1,8 @@
 import type { AuditAction, AuditOutcome } from '@berth/contracts/audit';
 import type { EventData, RecordedEvent } from '@berth/event-store';
 
+import { clearIn, membersOf } from './personal-member.js';
+
 type Details = Readonly<Record<string, unknown>>;
 
 /** What an event says about an act. Ids and figures only; contents and secrets never. */
@@ -30,6 +32,12 @@ const text = (data: EventData, member: string): string => {
 /** The members that the data has, in that order. */
 const pick = (data: EventData, ...members: readonly string[]): Details =>
   Object.fromEntries(members.flatMap((name) => (data[name] === undefined ? [] : [[name, data[name]]])));
+
+/** The data with what the member holds in the clear, as earlier versions of the event have it. */
+const withClear = (data: EventData, member: string): EventData => ({
+  ...data,
+  ...membersOf(clearIn(data, member)),
+});
 
 const ofAgent = (
   action: AuditAction,
@@ -125,7 +133,8 @@ const READINGS: Readonly<Record<string, Reading>> = {
   AccountChanged: (data) => ofAccount('account.update', data, pick(data, 'name', 'plan')),
   AccountSuspended: (data) => ofAccount('account.update', data, { suspended: true }),
   AccountResumed: (data) => ofAccount('account.update', data, { suspended: false }),
-  AgentCreated: (data) => ofAgent('agent.create', data, pick(data, 'templateId'), pick(data, 'name')),
+  AgentCreated: (data) =>
+    ofAgent('agent.create', data, pick(data, 'templateId'), pick(withClear(data, 'personal'), 'name')),
   AgentDeletionRequested: (data) => ofAgent('agent.delete', data),
   AgentFellAsleep: fellAsleep,
   AgentSleepRequested: (data) => ofAgent('agent.sleep', data),

@@ -191,6 +191,14 @@ describe('names and paths', () => {
       { path: '/data/PRIVATE' },
       { isSecret: false, key: 'PRIVATE' },
     ]);
+    const inTheClear = { name: 'ada', externalUserId: null };
+    const current = agent('AgentCreated.v3', {
+      templateId: 'echo',
+      personal: { endUserId: null, data: inTheClear },
+    });
+    expect(changesOf([current, path, key], NOBODY).rows.map(({ details }) => details)).toEqual(
+      together.rows.map(({ details }) => details),
+    );
     const first = changesOf([creation], NOBODY);
     const second = changesOf([path, key], new Set(first.ownAgents));
     expect([...first.rows, ...second.rows]).toEqual(together.rows);
@@ -199,7 +207,13 @@ describe('names and paths', () => {
   it.each([
     ['an end user', { externalUserId: 'user-7', name: 'PRIVATE' }],
     ['an end user of a later version', { externalUserId: null, endUserId: 'eus_1', name: 'PRIVATE' }],
+    ['an end user with a key', { personal: { endUserId: 'eus_1', sealed: 'PRIVATE' } }],
+    [
+      'an end user from before it had a key',
+      { personal: { endUserId: null, data: { externalUserId: 'user-7', name: 'PRIVATE' } } },
+    ],
     ['an owner in an unknown shape', { name: 'PRIVATE' }],
+    ['an owner in an unknown shape of a later version', { personal: { name: 'PRIVATE' } }],
   ])('are not kept for the agent of %s', (_, owner) => {
     const { rows } = changesOf([created(owner), path, key], NOBODY);
     expect(rows).toHaveLength(3);

@@ -7,7 +7,7 @@ import { TokenVault } from '../token/token-vault.js';
 import type { DeletedEndUser } from './end-user.js';
 import { EndUserWrites } from './end-user-writes.js';
 
-/** Removes what a deleted end user leaves: its agents, its external id, and last the key of its personal data. */
+/** Removes what a deleted end user leaves: its agents, its external id, and last every copy of the key of its personal data. */
 @Injectable()
 export class EndUserErasure {
   constructor(
@@ -31,6 +31,7 @@ export class EndUserErasure {
       await this.agents.deleteAll(envelope, externalId);
       await this.externalIds.release(envelope, externalId, endUserId);
     }
+    await this.agents.forget(envelope, endUserId);
     await this.keys.destroy(endUserId);
     const command = { type: 'RecordErasure', endUserId, accountId, now: this.clock.now() } as const;
     await this.writes.handle(command, stepOf(envelope, 'erased'));

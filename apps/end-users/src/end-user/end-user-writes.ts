@@ -1,4 +1,4 @@
-import type { PutEndUser } from '@berth/contracts/end-users';
+import type { CreateEnlisted, PutEndUser } from '@berth/contracts/end-users';
 import { isExternalUserId } from '@berth/contracts/schema';
 import type { Handled, ProjectionRunner } from '@berth/event-store';
 import { Clock, deriveId, DomainError, type CommandEnvelope } from '@berth/kernel';
@@ -6,6 +6,7 @@ import { InjectProjection } from '@berth/service';
 import { Injectable } from '@nestjs/common';
 import { END_USER_LIST } from '../end-user-list/end-user-list.projection.js';
 import { ExternalIds } from '../external-id/external-ids.js';
+import type { PersonalData } from '../personal-data/personal-data.js';
 import { PersonalKeys } from '../personal-data/personal-keys.js';
 import type { EndUser, EndUserEvent, LiveEndUser } from './end-user.js';
 import { endUserNotFound, requireLive, type EndUserCommandToDecide } from './end-user.decider.js';
@@ -17,6 +18,11 @@ const MAX_EVICTIONS = 5;
 export interface Written {
   readonly endUser: LiveEndUser;
   readonly created: boolean;
+}
+
+interface Enlisted {
+  readonly endUserId: string;
+  readonly personal: PersonalData;
 }
 
 /** Writes the streams of end users, which are found by their external ids. */
@@ -33,16 +39,44 @@ export class EndUserWrites {
   /** Creates or updates. Errors: invalid `invalid_external_id`. */
   put(command: PutEndUser): Promise<Written> {
     const { displayName, metadata, tags } = command;
-    return this.write(command, 'Put', {
+    return this.write(command, {
       ...(displayName === undefined ? {} : { displayName }),
       ...(metadata === undefined ? {} : { metadata: metadata ?? {} }),
       ...(tags === undefined ? {} : { tags: tags ?? [] }),
     });
   }
 
-  /** Creates the end user unless it exists. Errors: invalid `invalid_external_id`. */
-  ensure(command: CommandEnvelope & { readonly externalId: string }): Promise<Written> {
-    return this.write(command, 'Ensure', {});
+  /** Creates an end user who may have been enlisted only. Errors: not_found `end_user_not_found` once it is deleted. */
+  async createEnlisted(command: CreateEnlisted): Promise<void> {
+    const { endUserId, accountId, externalId } = command;
+    const personal = await this.keys.find(endUserId);
+    if (personal === null) throw endUserNotFound();
+    const now = this.clock.now();
+    const sealed = personal.seal({ externalId }).externalId ?? '';
+    await this.handle({ type: 'Ensure', endUserId, accountId, now, externalId: sealed }, command);
+  }
+
+  /**
+   * Returns who has the external id, and the key of its data. Whoever finds it taken by an end user who does not exist yet
+   * gets that one, so an interrupted creation blocks nobody. Errors: invalid `invalid_external_id`.
+   */
+  async enlist(
+    command: CommandEnvelope & { readonly externalId: string },
+    evicted: string | null = null,
+  ): Promise<Enlisted> {
+    const { externalId } = command;
+    if (!isExternalUserId(externalId)) throw invalidExternalId();
+    // The id of a new end user derives from the command's id.
+    const newId = deriveId('eus', command.commandId);
+    let gone = evicted;
+    for (let evictions = 0; evictions <= MAX_EVICTIONS; evictions++) {
+      const endUserId = await this.externalIds.take(command, { externalId, endUserId: newId, evicted: gone });
+      const { state } = await this.streams.load(endUserId);
+      const personal = state.kind === 'deleted' ? null : await this.keys.ensure(endUserId);
+      if (personal !== null) return { endUserId, personal };
+      gone = endUserId;
+    }
+    throw beingDeleted();
   }
 
   /** Executes a command on the end user who has the external id. Errors: not_found `end_user_not_found`. */
@@ -74,44 +108,33 @@ export class EndUserWrites {
     return handled;
   }
 
-  /**
-   * The id of a new end user derives from the command's id. Whoever finds the external id taken by an end user who does
-   * not exist yet creates that one, so an interrupted creation blocks nobody.
-   */
   private async write(
     command: CommandEnvelope & { readonly externalId: string },
-    type: 'Put' | 'Ensure',
     given: Pick<PutEndUser, 'displayName' | 'metadata' | 'tags'>,
   ): Promise<Written> {
     const { externalId, accountId } = command;
-    if (!isExternalUserId(externalId)) throw invalidExternalId();
-    const newId = deriveId('eus', command.commandId);
     let evicted: string | null = null;
     for (let evictions = 0; evictions <= MAX_EVICTIONS; evictions++) {
-      const endUserId = await this.externalIds.take(command, { externalId, endUserId: newId, evicted });
-      const personal =
-        (await this.streams.load(endUserId)).state.kind === 'deleted'
-          ? null
-          : await this.keys.ensure(endUserId);
-      if (personal !== null) {
-        const now = this.clock.now();
-        const sealed = {
-          externalId: personal.seal({ externalId }).externalId ?? '',
-          given: personal.seal(given as object),
-        };
-        const { state, events } = await this.handle({ type, endUserId, accountId, now, ...sealed }, command);
-        if (state.kind === 'live')
-          return { endUser: state, created: events.some((event) => event.type === 'EndUserCreated') };
-      }
+      const { endUserId, personal } = await this.enlist(command, evicted);
+      const now = this.clock.now();
+      const sealed = {
+        externalId: personal.seal({ externalId }).externalId ?? '',
+        given: personal.seal(given as object),
+      };
+      const { state, events } = await this.handle(
+        { type: 'Put', endUserId, accountId, now, ...sealed },
+        command,
+      );
+      if (state.kind === 'live')
+        return { endUser: state, created: events.some((event) => event.type === 'EndUserCreated') };
       evicted = endUserId;
     }
-    throw new DomainError(
-      'unavailable',
-      'service_unavailable',
-      'The end user is being deleted. Try again shortly.',
-    );
+    throw beingDeleted();
   }
 }
+
+const beingDeleted = (): DomainError =>
+  new DomainError('unavailable', 'service_unavailable', 'The end user is being deleted. Try again shortly.');
 
 const invalidExternalId = (): DomainError =>
   new DomainError(

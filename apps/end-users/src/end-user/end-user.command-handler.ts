@@ -1,4 +1,11 @@
-import type { EndUserCommand, EndUserView, PutEndUser, PutEndUserResult } from '@berth/contracts/end-users';
+import type {
+  CreateEnlisted,
+  EndUserCommand,
+  EndUserView,
+  EnlistedEndUser,
+  PutEndUser,
+  PutEndUserResult,
+} from '@berth/contracts/end-users';
 import { Injectable } from '@nestjs/common';
 import { EndUserViews } from '../end-user-list/end-user-views.js';
 import { endUserNotFound } from './end-user.decider.js';
@@ -16,6 +23,16 @@ export class EndUserCommandHandler {
   async put(command: PutEndUser): Promise<PutEndUserResult> {
     const { endUser, created } = await this.writes.put(command);
     return { endUser: await this.views.ofState(endUser), created };
+  }
+
+  async enlist(command: EndUserCommand): Promise<EnlistedEndUser> {
+    const { endUserId, personal } = await this.writes.enlist(command);
+    return { endUserId, key: Buffer.from(personal.key.bytes).toString('base64') };
+  }
+
+  async createEnlisted(command: CreateEnlisted): Promise<Record<string, never>> {
+    await this.writes.createEnlisted(command);
+    return {};
   }
 
   suspend(command: EndUserCommand): Promise<EndUserView> {

@@ -1,9 +1,12 @@
 import {
   endUsersRequests,
+  type CreateEnlisted,
   type EndUserCommand,
   type EndUserView,
+  type EnlistedEndUser,
   type GetEndUser,
   type ListEndUsers,
+  type PersonalKeyView,
   type PutEndUser,
   type PutEndUserResult,
 } from '@berth/contracts/end-users';
@@ -11,6 +14,7 @@ import type { Page } from '@berth/kernel';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
+import { PersonalKeyQuery } from '../personal-data/personal-key.query.js';
 import { EndUserListQuery } from '../end-user-list/end-user-list.query.js';
 import { EndUserCommandHandler } from './end-user.command-handler.js';
 
@@ -19,11 +23,27 @@ export class EndUserNatsController {
   constructor(
     private readonly commands: EndUserCommandHandler,
     private readonly list: EndUserListQuery,
+    private readonly keys: PersonalKeyQuery,
   ) {}
 
   @HandleRequest(endUsersRequests.put)
   put(@Payload() request: PutEndUser): Promise<PutEndUserResult> {
     return this.commands.put(request);
+  }
+
+  @HandleRequest(endUsersRequests.enlist)
+  enlist(@Payload() request: EndUserCommand): Promise<EnlistedEndUser> {
+    return this.commands.enlist(request);
+  }
+
+  @HandleRequest(endUsersRequests.createEnlisted)
+  createEnlisted(@Payload() request: CreateEnlisted): Promise<Record<string, never>> {
+    return this.commands.createEnlisted(request);
+  }
+
+  @HandleRequest(endUsersRequests.personalKey)
+  personalKey(@Payload() { endUserId }: { readonly endUserId: string }): Promise<PersonalKeyView> {
+    return this.keys.run(endUserId);
   }
 
   @HandleRequest(endUsersRequests.suspend)

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { PersonalKey } from '@berth/personal-data';
 import { expect, it } from 'vitest';
 import { PersonalData } from './personal-data.js';
 
@@ -8,7 +9,7 @@ const fields = {
   metadata: { city: 'London', age: 36, vip: true, note: null },
   tags: ['maths', '50%_off'],
 };
-const ada = new PersonalData('eus_1', randomBytes(32));
+const ada = new PersonalData(new PersonalKey('eus_1', randomBytes(32)));
 
 it('sealed fields reveal nothing and open to what they were', () => {
   const sealed = ada.seal(fields);
@@ -29,9 +30,9 @@ it('only the given fields are sealed', () => {
 
 it('a sealed field opens neither as another field, nor of another end user, nor under another key', () => {
   const key = randomBytes(32);
-  const sealed = new PersonalData('eus_1', key).seal(fields);
+  const sealed = new PersonalData(new PersonalKey('eus_1', key)).seal(fields);
   const moved = { ...sealed, displayName: sealed.externalId };
-  expect(() => new PersonalData('eus_1', key).open(moved)).toThrow();
-  expect(() => new PersonalData('eus_2', key).open(sealed)).toThrow();
+  expect(() => new PersonalData(new PersonalKey('eus_1', key)).open(moved)).toThrow();
+  expect(() => new PersonalData(new PersonalKey('eus_2', key)).open(sealed)).toThrow();
   expect(() => ada.open(sealed)).toThrow();
 });

@@ -1,5 +1,5 @@
 import type { MetadataValue } from '@berth/contracts/end-users';
-import { SecretBox } from '@berth/persistence';
+import type { PersonalKey } from '@berth/personal-data';
 
 /** The personal fields of an end user. */
 export interface PersonalFields {
@@ -14,19 +14,9 @@ export type PersonalField = keyof PersonalFields;
 /** The fields as events hold them: each sealed by itself, null when it is empty. */
 export type SealedFields = { readonly [Field in PersonalField]: string | null };
 
-const KEY_ID = 'p';
-
-/** Seals and opens the personal fields of one end user, with AES-256-GCM under the key of that end user. */
+/** Seals and opens the personal fields of one end user. */
 export class PersonalData {
-  readonly #box: SecretBox;
-
-  /** `key`: 32 bytes. */
-  constructor(
-    private readonly endUserId: string,
-    key: Uint8Array,
-  ) {
-    this.#box = new SecretBox({ current: KEY_ID, keys: new Map([[KEY_ID, key]]) });
-  }
+  constructor(readonly key: PersonalKey) {}
 
   /** Seals those of the fields that are given. */
   seal<Given extends Partial<PersonalFields>>(
@@ -34,10 +24,7 @@ export class PersonalData {
   ): { readonly [Field in keyof Given]: string | null } {
     const sealed = Object.entries(fields)
       .filter(([, value]) => value !== undefined)
-      .map(([field, value]) => [
-        field,
-        isEmpty(value) ? null : this.#box.seal(JSON.stringify(value), this.#aad(field)),
-      ]);
+      .map(([field, value]) => [field, isEmpty(value) ? null : this.key.seal(field, value)]);
     return Object.fromEntries(sealed) as { [Field in keyof Given]: string | null };
   }
 
@@ -52,13 +39,7 @@ export class PersonalData {
 
   #open<Field extends PersonalField>(field: Field, sealed: SealedFields): PersonalFields[Field] | null {
     const text = sealed[field];
-    return text === null
-      ? null
-      : (JSON.parse(this.#box.open(text, this.#aad(field))) as PersonalFields[Field]);
-  }
-
-  #aad(field: string): string {
-    return `${this.endUserId}/${field}`;
+    return text === null ? null : (this.key.open(field, text) as PersonalFields[Field]);
   }
 }
 

@@ -138,6 +138,22 @@ export const describeEndUsersApi = (stack: () => Stack): void => {
       expect(page.body.items).toMatchObject([{ externalId, agentCount: 1 }]);
     });
 
+    it('is created by the creation of an agent for it, unless that is refused', async () => {
+      const externalId = fresh('implied');
+      const agent = { name: externalId, templateId: 'blank', externalUserId: externalId };
+      const { id } = await api.runningAgent(agent);
+      expect((await api.get<EndUser>(`${PEOPLE}/${externalId}`)).body).toMatchObject({ agentCount: 1 });
+      expect((await api.get(`/api/agents/${id}`)).body).toMatchObject({
+        name: externalId,
+        externalUserId: externalId,
+      });
+      const other = fresh('refused');
+      const refused = await api.post('/api/agents', { ...agent, externalUserId: other });
+      expect([refused.status, codeOf(refused)]).toEqual([409, 'agent_name_taken']);
+      expect((await api.get(`${PEOPLE}/${other}`)).status).toBe(404);
+      expect((await put(other)).status).toBe(201);
+    });
+
     it('is gone after its deletion with its agents, whose names are free, and a new one has nothing of it', async () => {
       const externalId = fresh('leaver');
       await put(externalId, { displayName: 'Old', tags: ['old'] });

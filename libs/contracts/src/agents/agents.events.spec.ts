@@ -4,7 +4,7 @@ import { agentsEvents, type AgentLifecycleEvent } from './agents.events.js';
 const payload: AgentLifecycleEvent = {
   agentId: 'agt_1',
   accountId: 'acc_1',
-  externalUserId: null,
+  endUserId: null,
   state: 'stopped',
   epoch: 3,
   at: '2026-11-22T08:00:00.000Z',

@@ -5,7 +5,15 @@ import { AGENT_STATES } from './agent.view.js';
 const AgentLifecycle = Type.Object({
   agentId: Type.String(),
   accountId: Type.String(),
-  externalUserId: Type.Union([Type.String(), Type.Null()], { description: 'Set only in `created`.' }),
+  externalUserId: Type.Optional(
+    Type.Union([Type.String(), Type.Null()], { description: 'Always null; earlier releases require it.' }),
+  ),
+  endUserId: Type.Optional(
+    Type.Union([Type.String(), Type.Null()], {
+      description:
+        'The end user who owns the agent. Set only in `created`; absent in events of earlier releases.',
+    }),
+  ),
   state: Type.Enum([...AGENT_STATES]),
   epoch: Type.Integer({ description: '0 before the first start.' }),
   at: Type.String({ description: 'ISO 8601.' }),

@@ -48,6 +48,10 @@ export interface ListAgents extends NullWhenAbsent<ListAgentsQuery> {
   readonly accountId: string;
 }
 
+export interface ForgetEndUser extends CommandEnvelope {
+  readonly endUserId: string;
+}
+
 export interface CountOfEndUsers {
   readonly accountId: string;
   readonly externalUserIds: readonly string[];
@@ -204,6 +208,12 @@ export const agentsRequests = {
   list: defineRequest<ListAgents, Page<AgentView>>('qry.agents.list.v1'),
   countOfEndUsers: defineRequest<CountOfEndUsers, AgentCounts>('qry.agents.count-of-end-users.v1'),
   delete: defineRequest<AgentRef, Record<string, never>>('cmd.agents.delete.v1'),
+  /** Destroys the copy of the end user's key that `agents` holds. */
+  forgetEndUser: defineRequest<ForgetEndUser, Record<string, never>>(
+    'cmd.agents.forget-end-user.v1',
+    undefined,
+    { whenLost: 'repeat' },
+  ),
   start: defineRequest<AgentRef, TransitionResult>('cmd.agents.start.v1', 65_000, { whenLost: 'repeat' }),
   stop: defineRequest<AgentRef, TransitionResult>('cmd.agents.stop.v1', 65_000, { whenLost: 'repeat' }),
   sleep: defineRequest<AgentRef, TransitionResult>('cmd.agents.sleep.v1', 65_000, { whenLost: 'repeat' }),

@@ -38,6 +38,7 @@ export {
   type ListDeployments,
   type ListEnv,
   type EnvPage,
+  type ForgetEndUser,
   type LocateAgent,
   type LocatedAgent,
   type OpenApp,

@@ -18,6 +18,23 @@ export interface EndUserCommand extends CommandEnvelope {
   readonly externalId: string;
 }
 
+/** The end user who has an external id, perhaps one who is not created yet. */
+export interface EnlistedEndUser {
+  readonly endUserId: string;
+  /** The key of its personal data, base64 of 32 bytes. A secret. */
+  readonly key: string;
+}
+
+export interface CreateEnlisted extends EndUserCommand {
+  /** As `enlist` returned it. */
+  readonly endUserId: string;
+}
+
+/** `key` is base64 of 32 bytes, a secret; null if the end user is deleted. */
+export interface PersonalKeyView {
+  readonly key: string | null;
+}
+
 export interface GetEndUser {
   readonly accountId: string;
   readonly externalId: string;
@@ -47,6 +64,23 @@ const DELETION_MS = 60_000;
 export const endUsersRequests = {
   /** Errors: invalid `invalid_external_id`. */
   put: defineRequest<PutEndUser, PutEndUserResult>('cmd.end-users.put.v1', 10_000, { whenLost: 'repeat' }),
+  /**
+   * Names the end user to whom something new will belong, with the key that seals its personal data. Somebody unknown is
+   * not created yet, so that a refused creation creates nobody. Errors: invalid `invalid_external_id`.
+   */
+  enlist: defineRequest<EndUserCommand, EnlistedEndUser>('cmd.end-users.enlist.v1', undefined, {
+    whenLost: 'repeat',
+  }),
+  /** Creates an enlisted end user unless it exists. Errors: not_found `end_user_not_found` if it has been deleted. */
+  createEnlisted: defineRequest<CreateEnlisted, Record<string, never>>(
+    'cmd.end-users.create-enlisted.v1',
+    undefined,
+    { whenLost: 'repeat' },
+  ),
+  /** The key of an end user's personal data, for services that hold such data. */
+  personalKey: defineRequest<{ readonly endUserId: string }, PersonalKeyView>(
+    'qry.end-users.personal-key.v1',
+  ),
   /** Suspends; repeating it changes nothing. */
   suspend: defineRequest<EndUserCommand, EndUserView>('cmd.end-users.suspend.v1', 10_000, {
     whenLost: 'repeat',

@@ -11,10 +11,13 @@ export { endUsersEvents, type EndUserEventPayload } from './end-users.events.js'
 export {
   endUsersRequests,
   type AuthenticateToken,
+  type CreateEnlisted,
   type EndUserCommand,
+  type EnlistedEndUser,
   type GetEndUser,
   type ListEndUsers,
   type MintToken,
+  type PersonalKeyView,
   type PutEndUser,
   type PutEndUserResult,
 } from './end-users.requests.js';

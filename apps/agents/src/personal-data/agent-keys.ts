@@ -1,0 +1,48 @@
+import { Database, SecretBox, type SqlRunner } from '@berth/persistence';
+import { EndUserKeys, PersonalKeyVault, type PersonalKey } from '@berth/personal-data';
+import { Inject, Injectable } from '@nestjs/common';
+
+const TABLE = 'personal_key_vault';
+
+/**
+ * Copies of the keys of end users who own agents, so that neither the agent list nor a start has to wait for `end-users`,
+ * which keeps the keys and has a copy destroyed before its own.
+ */
+@Injectable()
+export class AgentKeys {
+  private readonly vault: PersonalKeyVault;
+
+  constructor(
+    @Inject(Database) database: SqlRunner,
+    box: SecretBox,
+    private readonly endUsers: EndUserKeys,
+  ) {
+    this.vault = new PersonalKeyVault(database, box, TABLE);
+  }
+
+  /** Returns the stored key; null if it was destroyed. */
+  keep(key: PersonalKey): Promise<PersonalKey | null> {
+    return this.vault.keep(key);
+  }
+
+  /** Returns null if the key was destroyed. Asks `end-users` only for a key whose copy was lost. */
+  async find(endUserId: string): Promise<PersonalKey | null> {
+    const kept = await this.vault.find(endUserId);
+    if (kept !== undefined) return kept;
+    const key = await this.endUsers.find(endUserId);
+    return key === null ? null : this.keep(key);
+  }
+
+  /** Once this returns, no copy of the key exists here and none is made. Idempotent. */
+  destroy(endUserId: string): Promise<void> {
+    return this.vault.destroy(endUserId);
+  }
+}
+
+/** The keys of those of the end users that have one, read in `tx`. */
+export const keysOfAgents = (
+  tx: SqlRunner,
+  box: SecretBox,
+  endUserIds: readonly string[],
+): Promise<ReadonlyMap<string, PersonalKey>> =>
+  new PersonalKeyVault(tx, box, TABLE).findAll(tx, [...new Set(endUserIds)]);

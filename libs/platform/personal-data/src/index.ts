@@ -1,0 +1,4 @@
+export { EndUserKeys } from './end-user-keys.js';
+export { fromPersonal, toPersonal, type Personal } from './personal.js';
+export { PersonalKey } from './personal-key.js';
+export { createPersonalKeyVault, PersonalKeyVault } from './personal-key-vault.js';
