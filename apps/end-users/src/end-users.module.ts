@@ -22,6 +22,7 @@ import { PersonalKeys } from './personal-data/personal-keys.js';
 import { toContractEvent } from './publish/to-contract-event.js';
 import { AuthenticateTokenQuery } from './token/authenticate-token.query.js';
 import { EndUserActivity } from './token/end-user-activity.js';
+import { RequestRate } from './token/request-rate.js';
 import { TokenCommandHandler } from './token/token.command-handler.js';
 import { tokenCodec } from './token/token.events.js';
 import { TokenNatsController } from './token/token.nats-controller.js';
@@ -66,6 +67,7 @@ import { TokenVault } from './token/token-vault.js';
     TokenVault,
     TokenCommandHandler,
     EndUserActivity,
+    RequestRate,
     AuthenticateTokenQuery,
 
     AgentsOfEndUser,

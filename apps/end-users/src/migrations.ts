@@ -33,4 +33,16 @@ export const migrations: readonly Migration[] = [
       await tx.query('CREATE INDEX ON end_users_vault.token_secrets (end_user_id)');
     },
   },
+  {
+    name: '2026-11-23-count-requests',
+    up: async (tx) => {
+      // Not written to the WAL, so that counting costs no flush; after a crash the counts begin again.
+      await tx.query(`
+        CREATE UNLOGGED TABLE request_rate (
+          end_user_id text COLLATE "C" PRIMARY KEY,
+          began_at timestamptz NOT NULL,
+          requests integer NOT NULL
+        ) WITH (fillfactor = 50)`);
+    },
+  },
 ];

@@ -17,6 +17,7 @@ import { describeIdleTime } from './idle-time.suite.js';
 import { describeLargestAgents } from './largest-agents.suite.js';
 import { describeIsolation } from './isolation.suite.js';
 import { describeTokensApi } from './tokens-api.suite.js';
+import { describeOpenStreams } from './open-streams.suite.js';
 import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
 
 const folder = temporaryFolder();
@@ -37,6 +38,7 @@ describeAccountsApi(() => stack);
 describeIsolation(() => stack);
 describeEndUsersApi(() => stack);
 describeTokensApi(() => stack);
+describeOpenStreams(() => stack);
 describeEnvironmentApi(() => stack);
 describeExecApi(() => stack);
 describeExecAndAgents(() => stack);
