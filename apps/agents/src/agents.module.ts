@@ -8,7 +8,7 @@ import { AgentActivity } from './agent-list/agent-activity.js';
 import { AGENT_LIST, agentListProjection } from './agent-list/agent-list.projection.js';
 import { AgentListQuery } from './agent-list/agent-list.query.js';
 import { AgentsFromLog } from './agent-list/agents-from-log.js';
-import { AccountAdmission, Admission } from './agent/admission.js';
+import { AccountRule, Admission, EndUserRule, RuledAdmission } from './agent/admission.js';
 import { AgentCommandHandler } from './agent/agent.command-handler.js';
 import { agentCodec } from './agent/agent.events.js';
 import { AgentNatsController } from './agent/agent.nats-controller.js';
@@ -61,9 +61,13 @@ import { AgentOwners } from './personal-data/agent-owners.js';
 import { PersonalDataNatsController } from './personal-data/personal-data.nats-controller.js';
 import { toContractEvent } from './publish/to-contract-event.js';
 import { RememberSuspendedAccounts } from './react/remember-suspended-accounts.js';
+import { RememberSuspendedEndUsers } from './react/remember-suspended-end-users.js';
 import { AgentExternalIdStreams, AgentNameStreams } from './reservation/reservation.streams.js';
 import { Reservations } from './reservation/reservations.js';
 import { AccountSuspensions } from './suspension/account-suspensions.js';
+import { EndUserStandingHandler } from './suspension/end-user-standing.handler.js';
+import { EndUserStandingNatsController } from './suspension/end-user-standing.nats-controller.js';
+import { EndUserSuspensions } from './suspension/end-user-suspensions.js';
 import { TemplateCatalogue } from './templates/template-catalogue.js';
 import { AgentReconciler } from './timers/agent-reconciler.js';
 import { DeploymentTimer } from './timers/deployment-timer.js';
@@ -77,7 +81,7 @@ import { DueAgentsQuery } from './timers/due-agents.query.js';
       config: AgentsConfig,
       readConfig: readAgentsConfig,
       tables: { migrations },
-      streams: { publishes: ['agents'], consumes: ['accounts'] },
+      streams: { publishes: ['agents'], consumes: ['accounts', 'end-users'] },
     }),
     ProjectionModule.forFeatureAsync(AGENT_LIST, {
       inject: [AgentsConfig],
@@ -91,6 +95,7 @@ import { DueAgentsQuery } from './timers/due-agents.query.js';
     AgentNatsController,
     AppNatsController,
     DeploymentNatsController,
+    EndUserStandingNatsController,
     EnvNatsController,
     HostNatsController,
     OperatorHostsNatsController,
@@ -103,10 +108,15 @@ import { DueAgentsQuery } from './timers/due-agents.query.js';
     StartRecipe,
     AgentDeletion,
     Transitions,
-    { provide: Admission, useClass: AccountAdmission },
+    AccountRule,
+    EndUserRule,
+    { provide: Admission, useClass: RuledAdmission },
     EnsureAwakeHandler,
     AccountSuspensions,
     RememberSuspendedAccounts,
+    EndUserSuspensions,
+    EndUserStandingHandler,
+    RememberSuspendedEndUsers,
     AgentMetrics,
 
     CreationTiming,

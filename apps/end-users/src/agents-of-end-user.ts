@@ -1,14 +1,19 @@
 import { agentsRequests, type AgentView } from '@berth/contracts/agents';
 import { isDomainError, stepOf, type CommandEnvelope } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
+import { Logger } from '@berth/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
+import type { LiveEndUser } from './end-user/end-user.js';
 
 const PAGE = 200;
 
 /** The agents of end users, as `agents` knows them. */
 @Injectable()
 export class AgentsOfEndUser {
-  constructor(@Inject(Requester) private readonly requester: Pick<Requester, 'request'>) {}
+  constructor(
+    @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
+    private readonly log: Logger,
+  ) {}
 
   /** Returns every agent with this external user id, newest first. */
   async list(accountId: string, externalUserId: string): Promise<readonly AgentView[]> {
@@ -37,6 +42,20 @@ export class AgentsOfEndUser {
       externalUserIds,
     });
     return counts;
+  }
+
+  /**
+   * `position`: that of the event in the log. Once it returns, no agent of a suspended end user takes a call. If `agents` cannot be reached, the event
+   * does the same as soon as it can be.
+   */
+  async setStanding({ endUserId, suspendedAt }: LiveEndUser, position: bigint): Promise<void> {
+    const suspended = suspendedAt !== null;
+    const standing = { endUserId, suspended, position: position.toString() };
+    try {
+      await this.requester.request(agentsRequests.setEndUserStanding, standing);
+    } catch (error) {
+      this.log.warn({ err: error, endUserId }, 'the agents of an end user follow its standing later');
+    }
   }
 
   /** Returns once no agent of the end user is left. */

@@ -20,9 +20,9 @@ import { migrations } from './migrations.js';
 import { PersonalKeyQuery } from './personal-data/personal-key.query.js';
 import { PersonalKeys } from './personal-data/personal-keys.js';
 import { toContractEvent } from './publish/to-contract-event.js';
+import { EndUserStanding } from './standing/end-user-standing.js';
 import { AuthenticateTokenQuery } from './token/authenticate-token.query.js';
 import { EndUserActivity } from './token/end-user-activity.js';
-import { RequestRate } from './token/request-rate.js';
 import { TokenCommandHandler } from './token/token.command-handler.js';
 import { tokenCodec } from './token/token.events.js';
 import { TokenNatsController } from './token/token.nats-controller.js';
@@ -60,6 +60,7 @@ import { TokenVault } from './token/token-vault.js';
     EndUserStreams,
     EndUserWrites,
     EndUserErasure,
+    EndUserStanding,
     EndUserCommandHandler,
     UnfinishedErasures,
 
@@ -67,7 +68,6 @@ import { TokenVault } from './token/token-vault.js';
     TokenVault,
     TokenCommandHandler,
     EndUserActivity,
-    RequestRate,
     AuthenticateTokenQuery,
 
     AgentsOfEndUser,

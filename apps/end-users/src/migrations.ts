@@ -34,15 +34,14 @@ export const migrations: readonly Migration[] = [
     },
   },
   {
-    name: '2026-11-23-count-requests',
+    name: '2026-11-23-create-end-user-standing',
     up: async (tx) => {
-      // Not written to the WAL, so that counting costs no flush; after a crash the counts begin again.
       await tx.query(`
-        CREATE UNLOGGED TABLE request_rate (
+        CREATE TABLE end_user_standing (
           end_user_id text COLLATE "C" PRIMARY KEY,
-          began_at timestamptz NOT NULL,
-          requests integer NOT NULL
-        ) WITH (fillfactor = 50)`);
+          suspended boolean NOT NULL,
+          revision bigint NOT NULL
+        )`);
     },
   },
 ];

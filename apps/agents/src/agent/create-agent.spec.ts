@@ -9,6 +9,7 @@ import { ownersOn } from '../fixtures/personal-data.fixture.js';
 import { AgentExternalIdStreams, AgentNameStreams } from '../reservation/reservation.streams.js';
 import { Reservations } from '../reservation/reservations.js';
 import { TemplateCatalogue } from '../templates/template-catalogue.js';
+import type { Admission } from './admission.js';
 import { AgentProfiles } from './agent-profiles.js';
 import { AgentCreation } from './create-agent.js';
 import { CreationAttempts } from './creation-attempts.js';
@@ -43,6 +44,7 @@ class FakeResources {
 }
 
 let templates: TemplateCatalogue;
+let admission: Admission;
 let memory: MemoryAgents;
 let fakes: FakeResources;
 
@@ -54,6 +56,7 @@ beforeEach(() => {
   memory = new MemoryAgents();
   memory.hosts.on(runtimeRequests.start, () => ({ guest }));
   fakes = new FakeResources();
+  admission = { admit: () => Promise.resolve() };
 });
 
 /** Each call returns the `AgentCreation` of another process on the same log. */
@@ -71,7 +74,7 @@ const creation = (): AgentCreation => {
   const resources = new CreationResources(reservations, fakes, fakes);
   const profiles = new AgentProfiles(templates, ownersOn(emptyTables));
   const rollback = new CreationRollback(attempts, resources, lifecycle, timing, silent);
-  return new AgentCreation(agents, lifecycle, profiles, resources, rollback);
+  return new AgentCreation(agents, lifecycle, profiles, resources, rollback, admission);
 };
 
 const request = (members: Partial<CreateAgent> = {}): CreateAgent => ({
@@ -98,6 +101,15 @@ const noHost = (): Promise<string> =>
   Promise.reject(new DomainError('unavailable', 'service_unavailable', 'No host.'));
 
 describe('creating an agent', () => {
+  it('takes nothing and leaves nothing when it is not admitted', async () => {
+    admission = { admit: (act) => Promise.reject(new DomainError('forbidden', act, 'Suspended.')) };
+    const one = request();
+    await expect(creation().create(one)).rejects.toMatchObject({ kind: 'forbidden', code: 'create' });
+    expect(await memory.after(idOf(one), 0)).toEqual([]);
+    admission = { admit: () => Promise.resolve() };
+    expect(await creation().create(request())).toMatchObject({ name: 'ada' });
+  });
+
   it('takes what the request omits from the template and the defaults', async () => {
     const { resources } = templates.get('echo');
     const view = await creation().create(request({ resources: { memMb: 777 } }));

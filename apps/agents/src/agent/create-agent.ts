@@ -3,6 +3,7 @@ import { deriveId, DomainError } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
 import { identityColumns, type AgentRow } from '../agent-list/agent-row.js';
 import { viewOf } from '../agent-list/agent-view.js';
+import { Admission, ownerOf } from './admission.js';
 import { AgentCommandHandler } from './agent.command-handler.js';
 import { AgentLifecycle } from './agent-lifecycle.js';
 import { AgentProfiles, identityIn } from './agent-profiles.js';
@@ -27,9 +28,10 @@ export class AgentCreation {
     private readonly profiles: AgentProfiles,
     private readonly resources: CreationResources,
     private readonly rollback: CreationRollback,
+    private readonly admission: Admission,
   ) {}
 
-  /** Errors: invalid `unknown_template`; conflict `agent_name_taken`, `external_id_taken`; unavailable `no_capacity`. */
+  /** Errors: invalid `unknown_template`; those of `Admission`; conflict `agent_name_taken`, `external_id_taken`; unavailable `no_capacity`. */
   async create(request: CreateAgent): Promise<AgentView> {
     const identity = identityIn(request);
     const agentId = deriveId('agt', request.commandId);
@@ -38,6 +40,7 @@ export class AgentCreation {
       const agent = await this.agents.load(agentId);
       if (wasCreated(agent)) return this.firstView(agentId, request);
       const profile = await this.profiles.of(request, agentId);
+      await this.admission.admit('create', ownerOf(profile));
       const attempt = { agentId, attempt: timesAbandoned(agent), request, profile, identity };
       try {
         return await this.make(attempt);

@@ -19,7 +19,8 @@ beforeEach(() => {
   memory.hosts.on(runtimeRequests.thaw, () => ({ guest }));
 });
 
-const handler = (admission: Admission = { admitWake: () => Promise.resolve() }): EnsureAwakeHandler =>
+const admitting: Admission = { admit: () => Promise.resolve() };
+const handler = (admission: Admission = admitting): EnsureAwakeHandler =>
   new EnsureAwakeHandler(memory.agents, memory.lifecycle, admission, new AgentActivity(emptyTables), silent);
 
 const request = (over: Partial<EnsureAwake> = {}): EnsureAwake => ({
@@ -74,16 +75,29 @@ describe('ensuring that an agent is awake', () => {
   it('checks the admission before a wake, and starts nothing when it is refused', async () => {
     await given(...running, asleep(1, 'warm'));
     const refusing: Admission = {
-      admitWake: () => Promise.reject(new DomainError('forbidden', 'suspended', 'Suspended.')),
+      admit: () => Promise.reject(new DomainError('forbidden', 'suspended', 'Suspended.')),
     };
     await expect(handler(refusing).handle(request())).rejects.toMatchObject({ code: 'suspended' });
     expect(memory.hosts.requests).toEqual([]);
     expect(await memory.after(agentId, 4)).toEqual([]);
   });
 
+  it('is refused before the state of the agent is, and when its wake was forbidden after it began', async () => {
+    await given(...running, stopping(2), stopped(2));
+    const suspended = (act: string): Promise<never> =>
+      Promise.reject(new DomainError('forbidden', act, 'Suspended.'));
+    await expect(handler({ admit: suspended }).handle(request())).rejects.toMatchObject({ code: 'use' });
+
+    memory = new MemoryAgents();
+    memory.hosts.on(runtimeRequests.start, () => ({ guest }));
+    await given(...running, asleep(1, 'cold'));
+    const late: Admission = { admit: (act) => (act === 'wake' ? Promise.resolve() : suspended(act)) };
+    await expect(handler(late).handle(request())).rejects.toMatchObject({ code: 'use' });
+  });
+
   it('does not check the admission of a running agent', async () => {
     await given(...running);
-    const refusing: Admission = { admitWake: () => Promise.reject(new Error('asked')) };
+    const refusing: Admission = { admit: () => Promise.reject(new Error('asked')) };
     expect(await handler(refusing).handle(request())).toMatchObject({ epoch: 1 });
   });
 

@@ -4,7 +4,7 @@ import { pause } from '@berth/supervision';
 import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
 import { AgentActivity } from '../agent-list/agent-activity.js';
-import { Admission } from './admission.js';
+import { Admission, ownerOf } from './admission.js';
 import { AgentCommandHandler } from './agent.command-handler.js';
 import { agentDecider } from './agent.decider.js';
 import { AgentLifecycle, cannotStart, isHostUnavailable } from './agent-lifecycle.js';
@@ -33,8 +33,12 @@ export class EnsureAwakeHandler {
     let { refusedEpoch } = request;
     for (let round = 0; Date.now() < end; round++) {
       const agent = ofAccount(await this.agents.load(request.agentId), request.accountId);
-      if (agent.life.state === 'running' && agent.epoch !== refusedEpoch) return this.awake(agent, request);
-      if (agent.life.state === 'sleeping') await this.admission.admitWake(agent, request.kind);
+      if (agent.life.state === 'running' && agent.epoch !== refusedEpoch) {
+        // A suspension may have begun since the wake was admitted; the reconciler ends what it has started.
+        if (round > 0) await this.admission.admit('use', ownerOf(agent.profile));
+        return this.awake(agent, request);
+      }
+      await this.admission.admit(agent.life.state === 'sleeping' ? 'wake' : 'use', ownerOf(agent.profile));
       if (request.asleep === 'refuse') throw asleep(agent, refusedEpoch);
       const command = { type: 'Wake', refusedEpoch, at: new Date().toISOString() } as const;
       await this.agents.handle(request.agentId, command, stepOf(request, `wake:${String(round)}`));

@@ -5,6 +5,7 @@ import { Requester } from '@berth/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { AgentsFromLog } from '../agent-list/agents-from-log.js';
 import { AgentsConfig } from '../config.js';
+import { Admission, ownerOf } from './admission.js';
 import { AgentCommandHandler } from './agent.command-handler.js';
 import type { AgentCommand } from './agent.commands.js';
 import { AgentLifecycle, cannotStart, isHostUnavailable } from './agent-lifecycle.js';
@@ -26,14 +27,22 @@ export class Transitions {
     @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
     private readonly fromLog: AgentsFromLog,
     private readonly config: AgentsConfig,
+    private readonly admission: Admission,
   ) {}
 
   start(request: AgentRef): Promise<TransitionResult> {
-    return this.decideAndDrive(request, { type: 'Start', cause: 'start', at: now() });
+    return this.begin(request, 'start');
   }
 
   restart(request: AgentRef): Promise<TransitionResult> {
-    return this.decideAndDrive(request, { type: 'Start', cause: 'restart', at: now() });
+    return this.begin(request, 'restart');
+  }
+
+  /** Errors: those of `Admission`. */
+  private async begin(request: AgentRef, cause: 'start' | 'restart'): Promise<TransitionResult> {
+    const { profile } = ofAccount(await this.agents.load(request.agentId), request.accountId);
+    await this.admission.admit(cause, ownerOf(profile));
+    return this.decideAndDrive(request, { type: 'Start', cause, at: now() });
   }
 
   stop(request: AgentRef): Promise<TransitionResult> {

@@ -4,6 +4,7 @@ import { DomainError } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { OperatorSettings } from '@berth/operator-file';
 import { Inject, Injectable } from '@nestjs/common';
+import { Admission, ownerOf } from '../agent/admission.js';
 import type { LiveAgent } from '../agent/agent.js';
 import { cannotStart } from '../agent/agent-lifecycle.js';
 import { EnvVault } from '../env/env-vault.js';
@@ -14,7 +15,7 @@ import { invalid } from './invalid-member.js';
 import { resolveRepository } from './repository-address.js';
 import { checkRepositoryUrl } from './repository-url.js';
 
-/** Checks where the code of a requested deployment comes from. */
+/** Checks whether a deployment is allowed, and where its code comes from. */
 @Injectable()
 export class RequestedOrigins {
   constructor(
@@ -22,13 +23,20 @@ export class RequestedOrigins {
     private readonly vault: EnvVault,
     @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
     private readonly presence: HostPresence,
+    private readonly admission: Admission,
   ) {}
 
   /**
    * Errors: invalid `invalid_request`, `repo_url_refused`, `image_refused`; unsupported `images_unsupported`; unavailable
-   * `service_unavailable` while the agent's host can start nothing.
+   * `service_unavailable` while the agent's host can start nothing; those of `Admission`.
    */
   async of(request: Deploy, agent: LiveAgent): Promise<Origin> {
+    const origin = await this.check(request, agent);
+    await this.admission.admit('deploy', ownerOf(agent.profile));
+    return origin;
+  }
+
+  private async check(request: Deploy, agent: LiveAgent): Promise<Origin> {
     const { source, repoUrl, branch, tokenEnv } = request;
     if (source === 'image') return this.image(request, agent);
     if (repoUrl === null) throw invalid('repoUrl', 'is required for this source');

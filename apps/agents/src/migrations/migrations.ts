@@ -5,6 +5,7 @@ import { createEnvWrites } from './2026-11-22-env-writes.js';
 import { addHostFigures } from './2026-11-22-hosts.js';
 import { createAccountSuspensions } from './2026-11-23-account-suspensions.js';
 import { createPersonalKeys } from './2026-11-23-personal-keys.js';
+import { createEndUserSuspensions } from './2026-11-23-end-user-suspensions.js';
 import { measureVariables } from './2026-11-22-variable-sizes.js';
 
 /** In the order in which they run. */
@@ -16,4 +17,5 @@ export const migrations: readonly Migration[] = [
   addHostFigures,
   createAccountSuspensions,
   createPersonalKeys,
+  createEndUserSuspensions,
 ];

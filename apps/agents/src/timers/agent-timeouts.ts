@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { AgentCommandHandler, systemOrigin } from '../agent/agent.command-handler.js';
 import { AgentLifecycle } from '../agent/agent-lifecycle.js';
+import type { LiveAgent } from '../agent/agent.js';
 
 /**
- * Acts on an agent whose deadline has passed, whose warm sleep has lasted its time, whose account is suspended, or whose
- * host is lost.
+ * Acts on an agent whose deadline has passed, whose warm sleep has lasted its time, whose account or end user is suspended,
+ * or whose host is lost.
  */
 @Injectable()
 export class AgentTimeouts {
@@ -50,18 +51,29 @@ export class AgentTimeouts {
     );
   }
 
-  /** Puts an agent of a suspended account to sleep, without keeping its processes. */
+  /** Puts an agent of a suspended account or end user to sleep, without keeping its processes. */
   async suspend(agentId: string): Promise<void> {
     const agent = await this.agents.load(agentId);
     if (agent.status !== 'live') return;
-    const { epoch, life, profile } = agent;
-    if (life.state === 'sleeping') return this.lifecycle.cool(agent);
+    if (agent.life.state === 'sleeping') return this.lifecycle.cool(agent);
+    await this.decideSuspension(agent);
+    await this.lifecycle.drive(agentId);
+  }
+
+  /** As `suspend`, for an agent that is awake or coming up; returns once no new call reaches it. */
+  async beginSuspension(agentId: string): Promise<void> {
+    const agent = await this.agents.load(agentId);
+    if (agent.status !== 'live' || agent.life.state === 'sleeping') return;
+    await this.decideSuspension(agent);
+    void this.lifecycle.drive(agentId);
+  }
+
+  private async decideSuspension({ agentId, epoch, profile }: LiveAgent): Promise<void> {
     await this.agents.handle(
       agentId,
       { type: 'Stop', target: 'sleeping', epoch, at: new Date().toISOString() },
       systemOrigin(profile.accountId, `${agentId}/${String(epoch)}/suspended`),
     );
-    await this.lifecycle.drive(agentId);
   }
 
   /** Turns the agent's warm sleep cold. */

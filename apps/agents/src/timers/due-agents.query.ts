@@ -7,6 +7,8 @@ import { Placement, type UnreportedCreation } from '../host/placement.js';
 /** The process that decides a transition carries it out; after this time the reconciler continues it. */
 const LEFT_UNFINISHED_SECONDS = 3;
 
+const IS_AWAKE = `state IN ('deploying', 'starting', 'running')`;
+
 export interface DueAgent {
   readonly id: string;
   /** null before its first start. */
@@ -62,16 +64,32 @@ export class DueAgentsQuery {
     );
   }
 
-  /** Agents of suspended accounts that are awake, coming up, or asleep with their processes; at most `limit` of each host. */
+  /**
+   * Agents of suspended accounts and end users that are awake, coming up, or asleep with their processes; at most `limit`
+   * of each host.
+   */
   suspended({ except, limit }: DueOptions): Promise<DueAgent[]> {
     return this.database.query<DueAgent>(
       `SELECT id, host FROM (
-         SELECT id, host, row_number() OVER (PARTITION BY host ORDER BY state_changed_at) AS place
-         FROM agent_list JOIN account_suspensions USING (account_id)
-         WHERE suspended AND (state IN ('deploying', 'starting', 'running') OR sleep_depth = 'warm') AND id <> ALL($1)
+         SELECT id, host, row_number() OVER (PARTITION BY host ORDER BY state_changed_at) AS place FROM (
+           SELECT id, host, state_changed_at FROM agent_list JOIN account_suspensions USING (account_id)
+           WHERE suspended AND (${IS_AWAKE} OR sleep_depth = 'warm')
+           UNION
+           SELECT id, host, state_changed_at FROM agent_list JOIN end_user_suspensions USING (end_user_id)
+           WHERE suspended AND (${IS_AWAKE} OR sleep_depth = 'warm')
+         ) AS suspended WHERE id <> ALL($1)
        ) AS awake WHERE place <= $2 ORDER BY place`,
       [except, limit],
     );
+  }
+
+  /** The ids of an end user's agents that are awake or coming up. */
+  async awakeOf(endUserId: string): Promise<readonly string[]> {
+    const rows = await this.database.query<{ id: string }>(
+      `SELECT id FROM agent_list WHERE end_user_id = $1 AND ${IS_AWAKE}`,
+      [endUserId],
+    );
+    return rows.map(({ id }) => id);
   }
 
   /** Agents of hosts that are lost; none until 30 s after `listeningSince` (Unix milliseconds). */

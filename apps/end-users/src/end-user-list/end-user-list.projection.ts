@@ -1,4 +1,4 @@
-import type { Projection } from '@berth/event-store';
+import type { Projection, RecordedEvent } from '@berth/event-store';
 import type { SecretBox, SqlRunner } from '@berth/persistence';
 import type { EndUserCreated, EndUserEvent } from '../end-user/end-user.js';
 import { endUserCodec } from '../end-user/end-user.events.js';
@@ -10,7 +10,7 @@ export const END_USER_LIST = { name: 'end-user-list' } as const;
 
 const tableOf = (suffix: string): string => `end_user_list_${suffix}`;
 const COLUMNS = `id, account_id, external_id, display_name, metadata, tags, status, suspended_at, created_at, updated_at,
-  erased`;
+  erased, revision`;
 
 /**
  * Every end user, its personal data in the clear; queries read the view `end_user_list`. A deleted one keeps a row
@@ -18,7 +18,7 @@ const COLUMNS = `id, account_id, external_id, display_name, metadata, tags, stat
  */
 export const endUserListProjection = (box: SecretBox): Projection => ({
   name: END_USER_LIST.name,
-  version: 1,
+  version: 2,
   categories: [endUserCodec.category],
 
   async createTables(tx, suffix) {
@@ -27,7 +27,8 @@ export const endUserListProjection = (box: SecretBox): Projection => ({
         id text COLLATE "C" PRIMARY KEY, account_id text NOT NULL,
         external_id text COLLATE "C", display_name text, metadata jsonb, tags text[],
         status text NOT NULL, suspended_at timestamptz,
-        created_at timestamptz NOT NULL, updated_at timestamptz NOT NULL, erased boolean NOT NULL DEFAULT false
+        created_at timestamptz NOT NULL, updated_at timestamptz NOT NULL, erased boolean NOT NULL DEFAULT false,
+        revision bigint NOT NULL
       )`);
     const live = `WHERE status <> 'deleted'`;
     await tx.query(`CREATE INDEX ON ${tableOf(suffix)} (account_id, id) ${live}`);
@@ -46,10 +47,13 @@ export const endUserListProjection = (box: SecretBox): Projection => ({
   },
 
   async apply(tx, suffix, recorded) {
-    const events = recorded.map((event) => endUserCodec.fromStored(event));
+    const events = recorded.map((event) => ({
+      ...endUserCodec.fromStored(event),
+      revision: revisionOf(event),
+    }));
     const data = await openKeys(tx, box, [...new Set(events.map(({ endUserId }) => endUserId))]);
     // Runs of creations are inserted at once; the order of the events of one end user is kept.
-    let created: EndUserCreated[] = [];
+    let created: Created[] = [];
     for (const event of events) {
       if (event.type === 'EndUserCreated') {
         created.push(event);
@@ -63,24 +67,34 @@ export const endUserListProjection = (box: SecretBox): Projection => ({
   },
 });
 
+interface Revised {
+  /** The revision of the event in the stream of its end user, decimal. */
+  readonly revision: string;
+}
+type Created = EndUserCreated & Revised;
+type Changed = Exclude<EndUserEvent, EndUserCreated> & Revised;
+
+const revisionOf = ({ revision }: RecordedEvent): string => revision.toString();
+
 const insert = async (
   tx: SqlRunner,
   suffix: string,
-  created: readonly EndUserCreated[],
+  created: readonly Created[],
   data: ReadonlyMap<string, PersonalData>,
 ): Promise<void> => {
   if (created.length === 0) return;
   const rows = created.map((event) => {
-    const { endUserId, accountId, createdAt } = event;
-    return { endUserId, accountId, createdAt, ...data.get(endUserId)?.open(event) };
+    const { endUserId, accountId, createdAt, revision } = event;
+    return { endUserId, accountId, createdAt, revision, ...data.get(endUserId)?.open(event) };
   });
   await tx.query(
     `INSERT INTO ${tableOf(suffix)}
-       (id, account_id, external_id, display_name, metadata, tags, status, created_at, updated_at)
-     SELECT "endUserId", "accountId", "externalId", "displayName", metadata, tags, 'active', "createdAt", "createdAt"
+       (id, account_id, external_id, display_name, metadata, tags, status, created_at, updated_at, revision)
+     SELECT "endUserId", "accountId", "externalId", "displayName", metadata, tags, 'active', "createdAt", "createdAt",
+       revision
      FROM jsonb_to_recordset($1::jsonb) AS made (
        "endUserId" text, "accountId" text, "externalId" text, "displayName" text, metadata jsonb, tags text[],
-       "createdAt" timestamptz
+       "createdAt" timestamptz, revision bigint
      )
      ON CONFLICT (id) DO NOTHING`,
     [JSON.stringify(rows)],
@@ -90,11 +104,11 @@ const insert = async (
 const change = async (
   tx: SqlRunner,
   suffix: string,
-  event: Exclude<EndUserEvent, EndUserCreated>,
+  event: Changed,
   data: PersonalData | undefined,
 ): Promise<void> => {
   const table = tableOf(suffix);
-  const { endUserId } = event;
+  const { endUserId, revision } = event;
   switch (event.type) {
     case 'EndUserUpdated': {
       const { displayName = null, metadata = null, tags = null } = event;
@@ -105,8 +119,9 @@ const change = async (
     case 'EndUserSuspended':
     case 'EndUserResumed': {
       const [status, since] = event.type === 'EndUserSuspended' ? ['suspended', event.at] : ['active', null];
-      const sets = 'status = $2, suspended_at = $3, updated_at = $4';
-      await tx.query(`UPDATE ${table} SET ${sets} WHERE id = $1`, [endUserId, status, since, event.at]);
+      const sets = 'status = $2, suspended_at = $3, updated_at = $4, revision = $5';
+      const values = [endUserId, status, since, event.at, revision];
+      await tx.query(`UPDATE ${table} SET ${sets} WHERE id = $1`, values);
       return;
     }
     case 'EndUserDeleted': {

@@ -83,12 +83,11 @@ export class EndUserWrites {
   async change(
     envelope: CommandEnvelope & { readonly externalId: string },
     type: 'Suspend' | 'Resume' | 'Delete',
-  ): Promise<EndUser> {
+  ): Promise<Handled<EndUser, EndUserEvent>> {
     const endUserId = await this.externalIds.find(envelope.accountId, envelope.externalId);
     if (endUserId === null) throw endUserNotFound();
     const { accountId } = envelope;
-    const { state } = await this.handle({ type, endUserId, accountId, now: this.clock.now() }, envelope);
-    return state;
+    return this.handle({ type, endUserId, accountId, now: this.clock.now() }, envelope);
   }
 
   /** Returns the end user who has the external id. Errors: not_found `end_user_not_found`. */

@@ -7,9 +7,11 @@ import type {
   PutEndUserResult,
 } from '@berth/contracts/end-users';
 import { Injectable } from '@nestjs/common';
+import { AgentsOfEndUser } from '../agents-of-end-user.js';
 import { EndUserViews } from '../end-user-list/end-user-views.js';
 import { endUserNotFound } from './end-user.decider.js';
 import { EndUserErasure } from './end-user-erasure.js';
+import { EndUserStanding } from '../standing/end-user-standing.js';
 import { EndUserWrites } from './end-user-writes.js';
 
 @Injectable()
@@ -18,6 +20,8 @@ export class EndUserCommandHandler {
     private readonly writes: EndUserWrites,
     private readonly erasure: EndUserErasure,
     private readonly views: EndUserViews,
+    private readonly standing: EndUserStanding,
+    private readonly agents: AgentsOfEndUser,
   ) {}
 
   async put(command: PutEndUser): Promise<PutEndUserResult> {
@@ -45,15 +49,17 @@ export class EndUserCommandHandler {
 
   /** Returns once nothing of the end user can be reached. */
   async delete(command: EndUserCommand): Promise<Record<string, never>> {
-    const state = await this.writes.change(command, 'Delete');
+    const { state } = await this.writes.change(command, 'Delete');
     if (state.kind !== 'deleted') throw endUserNotFound();
     await this.erasure.run(state, command);
     return {};
   }
 
   private async change(command: EndUserCommand, type: 'Suspend' | 'Resume'): Promise<EndUserView> {
-    const state = await this.writes.change(command, type);
-    if (state.kind !== 'live') throw endUserNotFound();
+    const { state, revision, position } = await this.writes.change(command, type);
+    if (state.kind !== 'live' || revision === null) throw endUserNotFound();
+    await this.standing.record(state, revision);
+    if (position !== null) await this.agents.setStanding(state, position);
     return this.views.ofState(state);
   }
 }

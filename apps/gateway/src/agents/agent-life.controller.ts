@@ -11,10 +11,18 @@ import { ApiTags } from '@nestjs/swagger';
 import { AppUrls } from '../app-proxy/app-urls.js';
 import { envelopeOf } from '../auth/caller.js';
 import { agentOf } from './agent.resource.js';
+import type { ErrorCode } from '../errors/error-codes.js';
 import { Route, type RouteDeclaration } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 
-const transition = (summary: string, description: string): RouteDeclaration => ({
+/** What starts agents is refused by suspensions and policies. */
+const NOT_ADMITTED: readonly ErrorCode[] = ['end_user_suspended'];
+
+const transition = (
+  summary: string,
+  description: string,
+  more: readonly ErrorCode[] = [],
+): RouteDeclaration => ({
   accepts: { key: 'deploy' },
   resource: agentOf('agent_id'),
   summary,
@@ -27,7 +35,7 @@ const transition = (summary: string, description: string): RouteDeclaration => (
       schema: 'Agent',
     },
   ],
-  errors: ['agent_not_found'],
+  errors: ['agent_not_found', ...more],
 });
 
 @ApiTags('Agents')
@@ -38,7 +46,7 @@ export class AgentLifeController {
     private readonly apps: AppUrls,
   ) {}
 
-  @Route(transition('Start or wake an agent', 'Ends in `running`.'))
+  @Route(transition('Start or wake an agent', 'Ends in `running`.', NOT_ADMITTED))
   @Post('start')
   start(
     @Req() request: ApiRequest,
@@ -68,7 +76,7 @@ export class AgentLifeController {
     return this.move(agentsRequests.sleep, request, agentId, reply);
   }
 
-  @Route(transition('Restart an agent', 'Ends in `running`.'))
+  @Route(transition('Restart an agent', 'Ends in `running`.', NOT_ADMITTED))
   @Post('restart')
   restart(
     @Req() request: ApiRequest,

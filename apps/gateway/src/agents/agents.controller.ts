@@ -37,7 +37,13 @@ export class AgentsController {
     summary: 'Create an agent from a template',
     description: 'Deployment starts immediately; `GET …?wait=running` returns when it is complete.',
     responses: [{ status: 201, description: 'The agent, `deploying`.', schema: 'Agent', location: true }],
-    errors: ['unknown_template', 'agent_name_taken', 'external_id_taken', 'no_capacity'],
+    errors: [
+      'unknown_template',
+      'end_user_suspended',
+      'agent_name_taken',
+      'external_id_taken',
+      'no_capacity',
+    ],
   })
   @Post()
   async create(

@@ -20,6 +20,8 @@ const ROUTES: Readonly<Record<string, Scope | 'anyone'>> = {
   'PUT /api/v1/end-users/:external_id': 'manage',
   'GET /api/v1/end-users': 'read',
   'GET /api/v1/end-users/:external_id': 'read',
+  'POST /api/v1/end-users/:external_id/suspend': 'manage',
+  'POST /api/v1/end-users/:external_id/resume': 'manage',
   'DELETE /api/v1/end-users/:external_id': 'manage',
   'POST /api/v1/end-users/:external_id/tokens': 'manage',
   'DELETE /api/v1/end-users/:external_id/tokens': 'manage',

@@ -32,7 +32,13 @@ export class DeploymentsController {
     description:
       'Fetches and builds in the background, and then starts the version: a running agent is restarted with it, a failed one is started with it, and any other uses it from its next start. If the version does not run within 60 s, the previous one is started instead. Follow `GET …/deployments/{deployment_id}`, and the logs with the source `build`.',
     responses: [{ status: 202, description: 'Accepted.', schema: 'AcceptedDeployment' }],
-    errors: ['agent_not_found', 'repo_url_refused', 'image_refused', 'images_unsupported'],
+    errors: [
+      'agent_not_found',
+      'end_user_suspended',
+      'repo_url_refused',
+      'image_refused',
+      'images_unsupported',
+    ],
   })
   @Post('deploy')
   async deploy(@Req() request: ApiRequest, @Body() body: DeployBody): Promise<AcceptedDeployment> {

@@ -9,7 +9,7 @@ import {
 } from '@berth/contracts/end-users';
 import { isoTime, type Page } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
-import { Body, Controller, Delete, Get, Param, Put, Query, Req, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { AppUrls } from '../app-proxy/app-urls.js';
 import { callerOf, envelopeOf } from '../auth/caller.js';
@@ -96,6 +96,33 @@ export class EndUsersController {
     ]);
     const shown = await Promise.all(agents.map((agent) => this.apps.shown(agent)));
     return { ...found, agentCount: agents.length, agents: shown };
+  }
+
+  @Route({
+    accepts: { key: 'manage' },
+    resource: endUser,
+    summary: 'Suspend an end user',
+    description:
+      'Its agents go to sleep within 10 s, with what runs in them. Whatever would use or start them, and its tokens, are 403 `end_user_suspended`; reads, sleep, stop and delete work. Repeating it changes nothing.',
+    responses: [{ status: 200, description: 'The end user, suspended.', schema: 'EndUser' }],
+    errors: ['end_user_not_found'],
+  })
+  @Post(':external_id/suspend')
+  suspend(@Req() request: ApiRequest, @Param('external_id') externalId: string): Promise<EndUserView> {
+    return this.requester.request(endUsersRequests.suspend, { ...envelopeOf(request), externalId });
+  }
+
+  @Route({
+    accepts: { key: 'manage' },
+    resource: endUser,
+    summary: 'Resume an end user',
+    description: 'Its agents and tokens can be used again. Wakes no agent. Repeating it changes nothing.',
+    responses: [{ status: 200, description: 'The end user, active.', schema: 'EndUser' }],
+    errors: ['end_user_not_found'],
+  })
+  @Post(':external_id/resume')
+  resume(@Req() request: ApiRequest, @Param('external_id') externalId: string): Promise<EndUserView> {
+    return this.requester.request(endUsersRequests.resume, { ...envelopeOf(request), externalId });
   }
 
   @Route({

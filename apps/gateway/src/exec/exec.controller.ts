@@ -61,6 +61,7 @@ export class ExecController {
       'invalid_detached',
       'invalid_timeout',
       'invalid_cwd',
+      'end_user_suspended',
       'agent_not_found',
       'vm_not_ready',
       'detached_unsupported',

@@ -135,6 +135,8 @@ describe('/openapi.json', () => {
       'POST /api/agents/{agent_id}/start',
       'POST /api/agents/{agent_id}/stop',
       'POST /api/deploy',
+      'POST /api/v1/end-users/{external_id}/resume',
+      'POST /api/v1/end-users/{external_id}/suspend',
       'POST /api/v1/end-users/{external_id}/tokens',
       'POST /api/v1/keys',
       'POST /api/v1/operations/accounts',

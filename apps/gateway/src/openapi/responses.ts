@@ -143,7 +143,7 @@ export const codesOf = ({
 const accessCodes = (accepts: AcceptedPrincipals): readonly ErrorCode[] => [
   'unauthenticated',
   ...(accepts.key === undefined ? [] : (['account_suspended'] as const)),
+  ...(accepts.end_user === undefined ? [] : (['end_user_suspended'] as const)),
   ...(keyScopesOf(accepts).some((scope) => scope !== 'read') ? (['missing_scope'] as const) : []),
   ...(accepts.end_user === undefined && accepts.viewer === undefined ? [] : (['token_scope'] as const)),
-  ...(accepts.end_user === undefined ? [] : (['end_user_suspended', 'rate_limited'] as const)),
 ];

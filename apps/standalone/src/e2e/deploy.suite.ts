@@ -145,6 +145,19 @@ export const describeDeployApi = (
       { timeoutMs },
     );
 
+  describe('a deployment', () => {
+    it('is refused while the end user of its agent is suspended', async () => {
+      await git.commit('suspended', repository('suspended'));
+      await api.call('PUT', '/api/v1/end-users/suspended', { body: {} });
+      const { id } = await api.runningAgent({ templateId: 'blank', externalUserId: 'suspended' });
+      await api.post('/api/v1/end-users/suspended/suspend');
+      const refused = await deploy(id, 'suspended');
+      expect([refused.status, codeOf(refused)]).toEqual([403, 'end_user_suspended']);
+      await api.post('/api/v1/end-users/suspended/resume');
+      expect((await deploy(id, 'suspended')).status).toBe(202);
+    });
+  });
+
   describe('a deployed repository', () => {
     it('replaces the program of a running agent, and keeps the agent', async () => {
       const { id } = await api.runningAgent({ externalId: 'kept' });

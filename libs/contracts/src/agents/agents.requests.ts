@@ -64,6 +64,14 @@ export interface AgentCounts {
 
 export type ActivityKind = 'chat' | 'file' | 'exec' | 'console' | 'app' | 'webhook' | 'schedule' | 'start';
 
+/** Says whether an end user is suspended, as of an event of its stream. */
+export interface SetEndUserStanding {
+  readonly endUserId: string;
+  readonly suspended: boolean;
+  /** The position of the event in the log, decimal. An earlier one than the last that was received changes nothing. */
+  readonly position: string;
+}
+
 export interface EnsureAwake extends CommandEnvelope {
   readonly agentId: string;
   readonly kind: ActivityKind;
@@ -200,13 +208,22 @@ export interface GetDeployment extends LocateAgent {
 /**
  * The requests that `agents` handles. Errors: not_found `agent_not_found`; conflict `agent_name_taken`,
  * `external_id_taken` (context `agentId`), `agent_deploying`, `agent_stopped`, `agent_failed`; invalid
- * `unknown_template`.
+ * `unknown_template`; forbidden `end_user_suspended` for whatever uses or starts an agent of a suspended end user.
  */
 export const agentsRequests = {
   create: defineRequest<CreateAgent, AgentView>('cmd.agents.create.v1', undefined, { whenLost: 'repeat' }),
   get: defineRequest<GetAgent, AgentView>('qry.agents.get.v1', 65_000),
   list: defineRequest<ListAgents, Page<AgentView>>('qry.agents.list.v1'),
   countOfEndUsers: defineRequest<CountOfEndUsers, AgentCounts>('qry.agents.count-of-end-users.v1'),
+  /**
+   * Once it returns, nothing can begin to use an agent of a suspended end user. The event of the suspension has the same
+   * effect, later.
+   */
+  setEndUserStanding: defineRequest<SetEndUserStanding, Record<string, never>>(
+    'cmd.agents.set-end-user-standing.v1',
+    4_000,
+    { whenLost: 'repeat' },
+  ),
   delete: defineRequest<AgentRef, Record<string, never>>('cmd.agents.delete.v1'),
   /** Destroys the copy of the end user's key that `agents` holds. */
   forgetEndUser: defineRequest<ForgetEndUser, Record<string, never>>(

@@ -45,6 +45,7 @@ export {
   type OpenedApp,
   type ReportActivity,
   type ReportObservation,
+  type SetEndUserStanding,
   type SetEnvVar,
   type TransitionResult,
 } from './agents.requests.js';
