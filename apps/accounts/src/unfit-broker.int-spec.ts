@@ -4,7 +4,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { eventually, freePort, NatsServer, startTestInfra, type TestInfra } from '@berth/testing';
+import {
+  eventually,
+  freePort,
+  NatsServer,
+  programArguments,
+  startTestInfra,
+  type TestInfra,
+} from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
 let infra: TestInfra;
@@ -31,7 +38,7 @@ const run = async (
   natsUrl: string,
   more: NodeJS.ProcessEnv = {},
 ): Promise<{ readonly code: unknown; readonly stderr: string }> => {
-  const service = spawn(process.execPath, [join(import.meta.dirname, '../dist/main.js')], {
+  const service = spawn(process.execPath, [...programArguments('accounts')], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...environment(natsUrl), ...more, BERTH_LOG_LEVEL: 'silent' },
   });
@@ -56,7 +63,7 @@ describe('a service whose broker has no leader yet', () => {
     const ports = await Promise.all([freePort(), freePort(), freePort()]);
     const first = await NatsServer.configured(inCluster(ports, 0));
     onTestFinished(() => first.stop());
-    const service = spawn(process.execPath, [join(import.meta.dirname, '../dist/main.js')], {
+    const service = spawn(process.execPath, [...programArguments('accounts')], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...environment(first.url), BERTH_LOG_LEVEL: 'info' },
     });
@@ -64,7 +71,7 @@ describe('a service whose broker has no leader yet', () => {
     let logged = '';
     for (const output of [service.stdout, service.stderr])
       output.on('data', (chunk) => (logged += String(chunk)));
-    await eventually(() => expect(logged).toContain('Waiting for the message broker'));
+    await eventually(() => expect(logged).toContain('Waiting for the message broker'), { timeoutMs: 20_000 });
     for (const index of [1, 2]) {
       const server = await NatsServer.configured(inCluster(ports, index));
       onTestFinished(() => server.stop());
@@ -82,7 +89,7 @@ describe('a service whose cluster has too few servers for NATS_REPLICAS', () => 
     onTestFinished(() => first.stop());
     const second = await NatsServer.configured(inCluster(ports, 1));
     onTestFinished(() => second.stop());
-    const service = spawn(process.execPath, [join(import.meta.dirname, '../dist/main.js')], {
+    const service = spawn(process.execPath, [...programArguments('accounts')], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         ...environment(`${first.url},127.0.0.1:${second.port}`),

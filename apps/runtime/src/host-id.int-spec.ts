@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError } from '@berth/config';
 import { isId, newId } from '@berth/kernel';
+import { programArguments } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hostId } from './host-id.js';
-
-const MAIN = join(import.meta.dirname, '../dist/main.js');
 
 let data: string;
 let file: string;
@@ -54,8 +53,11 @@ describe('a runtime that cannot read the id of its host', () => {
     mkdirSync(file);
     const env = { NATS_URL: 'nats://127.0.0.1:1', BERTH_RUNTIME_DATA: data };
     const { code, output } = await new Promise<{ code: unknown; output: string }>((resolve) => {
-      execFile(process.execPath, [MAIN], { env, timeout: 20_000 }, (error, stdout, stderr) =>
-        resolve({ code: error?.code, output: stdout + stderr }),
+      execFile(
+        process.execPath,
+        programArguments('runtime'),
+        { env, timeout: 20_000 },
+        (error, stdout, stderr) => resolve({ code: error?.code, output: stdout + stderr }),
       );
     });
     expect(output.trim().split('\n')).toEqual([

@@ -2,9 +2,8 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { programArguments } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-
-const MAIN = join(import.meta.dirname, '../../dist/main.js');
 
 describe('a runtime whose driver is unknown', () => {
   let folder: string;
@@ -23,7 +22,7 @@ describe('a runtime whose driver is unknown', () => {
       BERTH_RUNTIME_DATA: data,
     };
     const { code, output } = await new Promise<{ code: unknown; output: string }>((resolve) => {
-      execFile(process.execPath, [MAIN], { env }, (error, stdout, stderr) =>
+      execFile(process.execPath, programArguments('runtime'), { env }, (error, stdout, stderr) =>
         resolve({ code: error?.code, output: stdout + stderr }),
       );
     });

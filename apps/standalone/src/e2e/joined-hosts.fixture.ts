@@ -5,12 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Env } from '@berth/config';
 import type { HostView } from '@berth/contracts/agents';
-import { eventually } from '@berth/testing';
+import { eventually, programArguments } from '@berth/testing';
 import type { Api } from './api.fixture.js';
 import type { HostNetwork, NetworkedHost } from './host-network.fixture.js';
 import { Program, TEST_TEMPLATES, type Stack } from './stack.fixture.js';
 
-const CLI = fileURLToPath(new URL('../../../cli/dist/main.js', import.meta.url));
 const SHIPPED_TEMPLATES = fileURLToPath(new URL('../../../../infra/templates', import.meta.url));
 const run = promisify(execFile);
 
@@ -24,7 +23,7 @@ export const berth = async ({ urls, key, dataDir }: Stack, ...args: readonly str
     BERTH_DATA: dataDir,
     PATH: process.env['PATH'],
   };
-  return (await run(process.execPath, [CLI, ...args], { env })).stdout;
+  return (await run(process.execPath, [...programArguments('cli'), ...args], { env })).stdout;
 };
 
 /** A runtime on a machine of its own that has joined the installation with a credential of its own. */

@@ -1,16 +1,14 @@
 import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { startEmbedded, type EmbeddedInfrastructure } from '@berth/embedded';
 import { connectEventStore } from '@berth/event-store';
 import { createLogger } from '@berth/telemetry';
-import { provideCluster } from '@berth/testing';
+import { programArguments, provideCluster } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Program, readKey, temporaryFolder, TEST_TEMPLATES } from './stack.fixture.js';
 
-const CLI = fileURLToPath(new URL('../../../cli/dist/main.js', import.meta.url));
 const exec = promisify(execFile);
 
 const log = createLogger({ service: 'embedded', level: 'warn' });
@@ -75,7 +73,7 @@ describe('an installation whose keys are all lost', () => {
 
   it('mints a key with every scope for a user who can enter the data folder, and records who minted it', async () => {
     expect(statSync(join(second.path, 'accounts.sock')).mode & 0o777).toBe(0o600);
-    const { stdout } = await exec(process.execPath, [CLI, 'keys', 'recover'], {
+    const { stdout } = await exec(process.execPath, [...programArguments('cli'), 'keys', 'recover'], {
       env: { BERTH_DATA: second.path },
     });
     const key = stdout.trim();
@@ -87,7 +85,9 @@ describe('an installation whose keys are all lost', () => {
   });
 
   it('makes the command line name the socket when no Berth runs there', async () => {
-    const nowhere = exec(process.execPath, [CLI, 'keys', 'recover'], { env: { BERTH_DATA: elsewhere.path } });
+    const nowhere = exec(process.execPath, [...programArguments('cli'), 'keys', 'recover'], {
+      env: { BERTH_DATA: elsewhere.path },
+    });
     await expect(nowhere).rejects.toMatchObject({
       code: 3,
       stderr: expect.stringContaining(`No running Berth at ${join(elsewhere.path, 'accounts.sock')}`),

@@ -8,6 +8,5 @@ const { resolve } = createRequire(import.meta.url);
  */
 export const programArguments = (app: string): readonly string[] => [
   ...process.execArgv.filter((argument) => argument.startsWith('--conditions=')),
-  '--enable-source-maps',
   resolve(`@berth/${app}/main`),
 ];

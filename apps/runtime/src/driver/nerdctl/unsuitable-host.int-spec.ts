@@ -3,9 +3,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readHostFacts } from '@berth/host-requirements';
+import { programArguments } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-
-const MAIN = join(import.meta.dirname, '../../../dist/main.js');
 
 describe('a runtime on a host without what the nerdctl driver needs', () => {
   let folder: string;
@@ -26,7 +25,7 @@ describe('a runtime on a host without what the nerdctl driver needs', () => {
       BERTH_NERDCTL: nerdctl,
     };
     const ended = await new Promise<{ code: unknown; output: string }>((resolve) => {
-      execFile(process.execPath, [MAIN], { env }, (error, stdout, stderr) =>
+      execFile(process.execPath, programArguments('runtime'), { env }, (error, stdout, stderr) =>
         resolve({ code: error?.code, output: stdout + stderr }),
       );
     });
