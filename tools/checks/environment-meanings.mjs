@@ -46,6 +46,8 @@ export const MEANINGS = {
   BERTH_LOG_LEVEL: 'The log level.',
   BERTH_MAX_CONNECTIONS:
     'The maximum number of open connections of the gateway; by default half of the descriptors of the process, at most 10,000.',
+  BERTH_END_USER_REQUESTS_PER_MINUTE:
+    'The number of requests that an end user may send in 60 seconds, with all its tokens; beyond it 429.',
   BERTH_MESSAGES_PER_MINUTE: 'The number of messages per minute to one agent; beyond it 429.',
   BERTH_METRICS_PORT: 'The port on 127.0.0.1 that serves `/metrics`.',
   BERTH_PARENT_WATCH: 'Exit when the parent process exits. Set by `npm start`.',

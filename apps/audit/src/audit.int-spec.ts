@@ -149,6 +149,7 @@ describe('a refusal', () => {
   const refusal = (change: Partial<RecordRefusal> = {}): RecordRefusal => ({
     accountId: newId('acc'),
     actor: key(),
+    credentialId: newId('key'),
     route: 'POST /api/agents',
     code: 'missing_scope',
     at: Date.UTC(2026, 10, 23, 8, 0, 30),
@@ -162,7 +163,7 @@ describe('a refusal', () => {
       { ...reported, at: reported.at + 29_999 },
       { ...reported, at: reported.at + 30_000 },
       { ...reported, route: 'GET /api/v1/keys' },
-      { ...reported, actor: key() },
+      { ...reported, credentialId: newId('key') },
     ];
     await Promise.all(
       [...others, ...others].map((one) => requester.request(auditRequests.recordRefusal, one)),

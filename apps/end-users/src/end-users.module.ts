@@ -23,6 +23,7 @@ import { toContractEvent } from './publish/to-contract-event.js';
 import { EndUserStanding } from './standing/end-user-standing.js';
 import { AuthenticateTokenQuery } from './token/authenticate-token.query.js';
 import { EndUserActivity } from './token/end-user-activity.js';
+import { RequestRate } from './token/request-rate.js';
 import { TokenCommandHandler } from './token/token.command-handler.js';
 import { tokenCodec } from './token/token.events.js';
 import { TokenNatsController } from './token/token.nats-controller.js';
@@ -68,6 +69,7 @@ import { TokenVault } from './token/token-vault.js';
     TokenVault,
     TokenCommandHandler,
     EndUserActivity,
+    RequestRate,
     AuthenticateTokenQuery,
 
     AgentsOfEndUser,

@@ -34,6 +34,18 @@ export const migrations: readonly Migration[] = [
     },
   },
   {
+    name: '2026-11-23-count-requests',
+    up: async (tx) => {
+      // Not written to the WAL, so that counting costs no flush; after a crash the counts begin again.
+      await tx.query(`
+        CREATE UNLOGGED TABLE request_rate (
+          end_user_id text COLLATE "C" PRIMARY KEY,
+          began_at timestamptz NOT NULL,
+          requests integer NOT NULL
+        ) WITH (fillfactor = 50)`);
+    },
+  },
+  {
     name: '2026-11-23-create-end-user-standing',
     up: async (tx) => {
       await tx.query(`

@@ -45,7 +45,7 @@ export const defineRequest = <Request, Response>(
 
 /** Who sent a request; recorded in event metadata and audit. `id` is the id of the credential, or a service name. */
 export interface Actor {
-  readonly kind: 'key' | 'end_user_token' | 'agent' | 'webhook' | 'viewer' | 'system';
+  readonly kind: 'key' | 'end_user' | 'agent' | 'webhook' | 'viewer' | 'system';
   readonly id: string;
 }
 

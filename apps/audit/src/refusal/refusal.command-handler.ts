@@ -11,8 +11,9 @@ export class RefusalCommandHandler {
   constructor(private readonly streams: RefusalStreams) {}
 
   /** Any number of gateways may report the same credential, route and minute. */
-  async record({ accountId, actor, route, code, at }: RecordRefusal): Promise<void> {
-    const id = streamIdOf([accountId, actor.kind, actor.id, route, String(Math.floor(at / MINUTE_MS))]);
+  async record({ accountId, actor, credentialId, route, code, at }: RecordRefusal): Promise<void> {
+    const minute = String(Math.floor(at / MINUTE_MS));
+    const id = streamIdOf([accountId, actor.kind, credentialId, route, minute]);
     await this.streams.handle(
       id,
       { route, code, at: isoTime(at) },

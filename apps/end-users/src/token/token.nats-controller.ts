@@ -1,10 +1,10 @@
 import {
   endUsersRequests,
+  type AuthenticatedToken,
   type AuthenticateToken,
   type EndUserCommand,
   type MintedToken,
   type MintToken,
-  type TokenHolder,
 } from '@berth/contracts/end-users';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
@@ -30,7 +30,7 @@ export class TokenNatsController {
   }
 
   @HandleRequest(endUsersRequests.authenticateToken)
-  authenticate(@Payload() request: AuthenticateToken): Promise<TokenHolder> {
+  authenticate(@Payload() request: AuthenticateToken): Promise<AuthenticatedToken> {
     return this.query.run(request);
   }
 }

@@ -6,7 +6,7 @@ describe('a download', () => {
     expect(downloadReach({ kind: 'key', id: 'key_1' })).toBe('agent');
   });
 
-  it.each(['end_user_token', 'agent', 'system'] as const)(
+  it.each(['end_user', 'agent', 'system'] as const)(
     'with any other credential stays in the volume: %s',
     (kind) => {
       expect(downloadReach({ kind, id: 'x' })).toBe('volume');

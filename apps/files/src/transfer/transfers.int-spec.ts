@@ -34,7 +34,7 @@ describe('opening a transfer', () => {
 
   it('reaches the whole agent with an API key, and only its volume with any other credential, up to 100 MB', async () => {
     const path = '/etc/hosts';
-    const end = { kind: 'end_user_token', id: 'tok_1' } as const;
+    const end = { kind: 'end_user', id: 'eus_1' } as const;
     for (const envelope of [agentTarget(), agentTarget(end)])
       await files.requester.request(filesRequests.openDownload, { ...envelope, path, refusedEpoch: null });
     const limitBytes = FILE_LIMIT_BYTES;

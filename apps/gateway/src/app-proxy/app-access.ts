@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { accessRefusal, type AcceptedPrincipals } from '../auth/access.js';
+import { identify } from '../auth/authenticate.hook.js';
 import { Authenticators } from '../auth/authenticators.js';
 import { bearerOf, type Credential } from '../auth/credentials.js';
 import type { Principal } from '../auth/principal.js';
@@ -47,11 +48,9 @@ export class AppAccess {
 
   /** Errors: 401, 403. */
   async authenticate(request: ApiRequest, credential: Credential | undefined): Promise<Principal> {
-    const principal = await this.authenticators.authenticate(credential);
+    const principal = await identify(request, this.authenticators, credential);
     const refusal = accessRefusal(principal, APP_ACCESS);
     if (refusal !== undefined) throw refusal;
-    request.credential = credential;
-    request.principal = principal;
     return principal;
   }
 }

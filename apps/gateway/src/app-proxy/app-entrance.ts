@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { tokenIn } from '../auth/credentials.js';
+import { rateRefusal } from '../auth/request-rate.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { FIXED_HEADERS } from '../http/fixed-headers.js';
 import { HttpRefusal, unauthenticated } from '../http/http-refusal.js';
@@ -18,7 +19,7 @@ export class AppEntrance {
     private readonly origins: AppOrigins,
   ) {}
 
-  /** Errors: 401, 403, not_found `agent_not_found`, 405. */
+  /** Errors: 401, 403, not_found `agent_not_found`, 405, 429. */
   async enter(request: ApiRequest, reply: ApiReply, label: string, { query }: AppTarget): Promise<void> {
     const [token, ...more] = query.getAll('token');
     const credential = token === undefined || more.length > 0 ? undefined : tokenIn(token);
@@ -27,6 +28,8 @@ export class AppEntrance {
     const agentId = reachable(principal, agentIdOf(label));
     if (request.method !== 'GET')
       throw new HttpRefusal(405, 'method_not_allowed', 'This path accepts GET.', {}, { allow: 'GET' });
+    const tooFast = rateRefusal(principal);
+    if (tooFast !== undefined) throw tooFast;
     const cookie = setCookieOf(this.sessions.seal(agentId, credential), this.origins.scheme);
     reply.raw.writeHead(303, {
       ...FIXED_HEADERS,

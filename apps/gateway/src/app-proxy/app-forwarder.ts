@@ -70,7 +70,7 @@ export class AppForwarder {
         requestId,
         clientAddress: clientAddressOf(raw, this.config.trustedProxies),
         scheme: this.origins.scheme,
-        externalUserId: null,
+        externalUserId: principal.kind === 'end_user' ? principal.externalId : null,
       }),
       facts: {
         requestId,

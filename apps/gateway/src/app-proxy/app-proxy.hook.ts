@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { isDomainError } from '@berth/kernel';
 import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
+import { rateRefusal } from '../auth/request-rate.js';
 import { errorResponse } from '../http/error-response.js';
 import type { ApiReply, ApiRequest, HttpServer } from '../http/fastify-types.js';
 import { FIXED_HEADERS } from '../http/fixed-headers.js';
@@ -66,7 +67,8 @@ export class AppProxyHook {
     const refusal =
       (caller.byCookie ? crossSiteRefusal(raw, origin) : undefined) ??
       (ownPathOf(target) !== undefined || isReserved(request.method, target) ? notForCallers() : undefined) ??
-      ambiguityOf(raw, target);
+      ambiguityOf(raw, target) ??
+      rateRefusal(caller.principal);
     if (refusal !== undefined) throw refusal;
     await this.forwarder.forward(request, reply, caller, target.target);
   }
@@ -76,9 +78,10 @@ export class AppProxyHook {
       response.destroy();
       return;
     }
-    if (!isDomainError(error) && !(error instanceof HttpRefusal))
-      this.log.error({ err: error }, 'a request to an app failed');
+    const isKnown = isDomainError(error) || error instanceof HttpRefusal;
+    if (!isKnown) this.log.error({ err: error }, 'a request to an app failed');
     const { status, headers, body } = errorResponse(error);
+    if (status === 403 && isKnown) request.refusalCode = error.code;
     const text = JSON.stringify(body);
     response.writeHead(status, STATUS_CODES[status] ?? '', {
       ...FIXED_HEADERS,

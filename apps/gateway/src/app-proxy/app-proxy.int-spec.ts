@@ -1,82 +1,24 @@
 import { once } from 'node:events';
-import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { agentsRequests, type AgentView } from '@berth/contracts/agents';
-import { DomainError, newId } from '@berth/kernel';
+import { DomainError } from '@berth/kernel';
 import { eventually } from '@berth/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { AppHost, refusalOf } from '../fixtures/app-host.fixture.js';
+import { describe, expect, it } from 'vitest';
+import { APP_AGENT, APP_HOST, AppGateway, type SentToApp } from '../fixtures/app-gateway.fixture.js';
+import { refusalOf } from '../fixtures/app-host.fixture.js';
+import { sendRaw } from '../fixtures/gateway.fixture.js';
 import { anAgent } from '../fixtures/test-services.fixture.js';
-import { sendRaw, startTestGateway, type Body, type TestGateway } from '../fixtures/gateway.fixture.js';
 
-const agentId = newId('agt');
-const HOST = `${agentId.replace('_', '-')}.apps.localhost`;
-let test: TestGateway;
-let host: AppHost;
-let key: string;
-
-beforeAll(async () => {
-  test = await startTestGateway();
-  host = await AppHost.start();
-});
-afterAll(async () => {
-  host.stop();
-  await test.stop();
-});
-beforeEach(() => {
-  host.reset();
-  test.services.reset();
-  test.services.on(agentsRequests.openApp, () => host.ticket());
-  key = test.services.key(['read', 'deploy']);
-});
-
-interface Sent {
-  readonly method?: string;
-  readonly path?: string;
-  readonly headers?: OutgoingHttpHeaders;
-  readonly body?: string;
-}
-
-const port = (): number => Number(new URL(test.gateway.url).port);
-
-/** Headers without those that a test has set to undefined. */
-const present = (headers: OutgoingHttpHeaders): OutgoingHttpHeaders =>
-  Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
-
-const begin = ({ method = 'GET', path = '/', headers = {} }: Sent = {}) =>
-  httpRequest({
-    port: port(),
-    host: '127.0.0.1',
-    agent: false,
-    method,
-    path,
-    headers: present({ host: HOST, authorization: `Bearer ${key}`, ...headers }),
-  });
-
-const send = async (sent: Sent = {}): Promise<{ response: IncomingMessage; text: string; body: Body }> => {
-  const request = begin(sent);
-  request.end(sent.body);
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  const text = await textOf(response);
-  return { response, text, body: text.startsWith('{') ? (JSON.parse(text) as Body) : {} };
-};
-
-const refusalTo = async (sent: Sent): Promise<unknown> => {
-  const { response, body } = await send(sent);
-  return [response.statusCode, body.detail?.code];
-};
-
-/** What the program has received with the next request. */
-const received = (): Promise<IncomingMessage> =>
-  new Promise((resolve) => {
-    host.respond = (request, response) => {
-      resolve(request);
-      response.end('here');
-    };
-  });
+const app = AppGateway.forTests();
+const send = (sent?: SentToApp) => app().send(sent);
+const begin = (sent?: SentToApp) => app().begin(sent);
+const refusalTo = (sent: SentToApp) => app().refusalTo(sent);
+const received = () => app().received();
+const host = () => app().host;
 
 const raw = (lines: readonly string[], body = ''): Promise<string> =>
-  sendRaw(test.gateway.url, `${lines.join('\r\n')}\r\nConnection: close\r\n\r\n${body}`);
+  sendRaw(app().test.gateway.url, `${lines.join('\r\n')}\r\nConnection: close\r\n\r\n${body}`);
 
 describe('the origin of an app', () => {
   it.each(['/health', '/openapi.json', '/docs', '/api/agents', '/agent/v1/self'])(
@@ -88,11 +30,14 @@ describe('the origin of an app', () => {
     },
   );
 
-  it.each([HOST.toUpperCase(), `${HOST}:1234`, `${HOST}.`])('is recognised in Host: %s', async (name) => {
-    expect((await send({ headers: { host: name } })).text).toBe('here');
-  });
+  it.each([APP_HOST.toUpperCase(), `${APP_HOST}:1234`, `${APP_HOST}.`])(
+    'is recognised in Host: %s',
+    async (name) => {
+      expect((await send({ headers: { host: name } })).text).toBe('here');
+    },
+  );
 
-  it.each(['apps.localhost', 'x.apps.localhost', `x.${HOST}`])(
+  it.each(['apps.localhost', 'x.apps.localhost', `x.${APP_HOST}`])(
     '%s has neither an app nor the API',
     async (name) => {
       expect(await refusalTo({ headers: { host: name }, path: '/health' })).toEqual([404, 'agent_not_found']);
@@ -102,33 +47,33 @@ describe('the origin of an app', () => {
   it('is not reached through the origin of the API', async () => {
     const { response } = await send({ headers: { host: 'localhost' }, path: '/' });
     expect(response.statusCode).toBe(404);
-    expect(test.services.requestsTo(agentsRequests.openApp)).toEqual([]);
+    expect(app().test.services.requestsTo(agentsRequests.openApp)).toEqual([]);
   });
 });
 
 describe('the appUrl of an agent', () => {
   it('is its origin, and null without a program', async () => {
     const shown = async (members: Partial<AgentView>): Promise<unknown> => {
-      const agent = anAgent({ id: agentId, ...members });
-      test.services.agents.set(agent.id, agent);
-      return (await test.call('GET', `/api/agents/${agentId}`, { key })).body['appUrl'];
+      const agent = anAgent({ id: APP_AGENT, ...members });
+      app().test.services.agents.set(agent.id, agent);
+      return (await app().test.call('GET', `/api/agents/${APP_AGENT}`, { key: app().key })).body['appUrl'];
     };
-    expect(await shown({ templateId: 'echo' })).toBe(`http://${HOST}:${String(port())}`);
+    expect(await shown({ templateId: 'echo' })).toBe(`http://${APP_HOST}:${String(app().port)}`);
     expect(await shown({ templateId: 'blank' })).toBeNull();
     // A deployed program takes the place of the template's.
     const source = { kind: 'git', repoUrl: 'https://github.com/a/b', branch: 'main', commit: 'c' } as const;
-    expect(await shown({ templateId: 'blank', source })).toBe(`http://${HOST}:${String(port())}`);
-    test.services.on(agentsRequests.list, () => ({
-      items: [anAgent({ id: agentId, templateId: 'echo' })],
+    expect(await shown({ templateId: 'blank', source })).toBe(`http://${APP_HOST}:${String(app().port)}`);
+    app().test.services.on(agentsRequests.list, () => ({
+      items: [anAgent({ id: APP_AGENT, templateId: 'echo' })],
       nextCursor: null,
     }));
-    const { body } = await test.call('GET', '/api/agents', { key });
-    expect(body['items']).toMatchObject([{ appUrl: `http://${HOST}:${String(port())}` }]);
+    const { body } = await app().test.call('GET', '/api/agents', { key: app().key });
+    expect(body['items']).toMatchObject([{ appUrl: `http://${APP_HOST}:${String(app().port)}` }]);
   });
 
   it('is reached', async () => {
-    test.services.agents.set(agentId, anAgent({ id: agentId, templateId: 'echo' }));
-    const { body } = await test.call('GET', `/api/agents/${agentId}`, { key });
+    app().test.services.agents.set(APP_AGENT, anAgent({ id: APP_AGENT, templateId: 'echo' }));
+    const { body } = await app().test.call('GET', `/api/agents/${APP_AGENT}`, { key: app().key });
     const url = new URL(String(body['appUrl']));
     expect((await send({ headers: { host: url.host } })).text).toBe('here');
   });
@@ -146,14 +91,14 @@ describe('the caller of an app', () => {
     ['a key under another name in the query', {}, `/?a=mk_${'a'.repeat(50)}`],
   ])('is 401 with %s', async (_what, headers, path) => {
     expect(await refusalTo({ headers, path })).toEqual([401, 'unauthenticated']);
-    expect(host.opened).toBe(0);
+    expect(host().opened).toBe(0);
   });
 
   it('is 403 with a key without the scope deploy, and 404 for an agent of another account', async () => {
-    const reader = `Bearer ${test.services.key(['read', 'manage'])}`;
+    const reader = `Bearer ${app().test.services.key(['read', 'manage'])}`;
     const forbidden = await send({ headers: { authorization: reader } });
     expect(forbidden.body.detail).toMatchObject({ code: 'missing_scope', requiredScope: 'deploy' });
-    test.services.on(agentsRequests.openApp, () => {
+    app().test.services.on(agentsRequests.openApp, () => {
       throw new DomainError('not_found', 'agent_not_found', 'There is no such agent.');
     });
     expect(await refusalTo({})).toEqual([404, 'agent_not_found']);
@@ -167,7 +112,7 @@ describe('the caller of an app', () => {
     ['payment_required', 'compute_cap_reached', 402],
     ['unavailable', 'agent_unavailable', 503],
   ] as const)('gets the refusal of a wake: %s %s is %i', async (kind, code, status) => {
-    test.services.on(agentsRequests.openApp, () => {
+    app().test.services.on(agentsRequests.openApp, () => {
       throw new DomainError(kind, code, 'No.');
     });
     expect(await refusalTo({ method: 'POST', body: 'x' })).toEqual([status, code]);
@@ -180,7 +125,7 @@ describe('the caller of an app', () => {
       ['GET', '/.berth/other'],
     ] as const)
       expect(await refusalTo({ method, path })).toEqual([404, 'not_found']);
-    expect(host.opened).toBe(0);
+    expect(host().opened).toBe(0);
     for (const [method, path] of [
       ['GET', '/chat'],
       ['POST', '/schedules'],
@@ -202,55 +147,55 @@ describe('the caller of an app', () => {
 });
 
 describe('a request that parsers could read in two ways', () => {
-  const own = (): string => `Authorization: Bearer ${key}`;
+  const own = (): string => `Authorization: Bearer ${app().key}`;
 
   it.each<[string, () => readonly string[], string]>([
-    ['two lengths', () => [`Host: ${HOST}`, own(), 'Content-Length: 1', 'Content-Length: 2'], 'xx'],
+    ['two lengths', () => [`Host: ${APP_HOST}`, own(), 'Content-Length: 1', 'Content-Length: 2'], 'xx'],
     [
       'a length and chunks',
-      () => [`Host: ${HOST}`, own(), 'Content-Length: 5', 'Transfer-Encoding: chunked'],
+      () => [`Host: ${APP_HOST}`, own(), 'Content-Length: 5', 'Transfer-Encoding: chunked'],
       '0\r\n\r\n',
     ],
-    ['an unknown coding', () => [`Host: ${HOST}`, own(), 'Transfer-Encoding: xchunked'], '0\r\n\r\n'],
-    ['two codings', () => [`Host: ${HOST}`, own(), 'Transfer-Encoding: gzip, chunked'], '0\r\n\r\n'],
-    ['a length that is none', () => [`Host: ${HOST}`, own(), 'Content-Length: +1'], 'x'],
-    ['two hosts', () => [`Host: ${HOST}`, 'Host: localhost', own()], ''],
-    ['two credentials', () => [`Host: ${HOST}`, own(), own()], ''],
-    ['a folded header', () => [`Host: ${HOST}`, own(), 'X-A: b', ' Transfer-Encoding: chunked'], ''],
-    ['a space before the colon', () => [`Host: ${HOST}`, own(), 'Transfer-Encoding : chunked'], ''],
+    ['an unknown coding', () => [`Host: ${APP_HOST}`, own(), 'Transfer-Encoding: xchunked'], '0\r\n\r\n'],
+    ['two codings', () => [`Host: ${APP_HOST}`, own(), 'Transfer-Encoding: gzip, chunked'], '0\r\n\r\n'],
+    ['a length that is none', () => [`Host: ${APP_HOST}`, own(), 'Content-Length: +1'], 'x'],
+    ['two hosts', () => [`Host: ${APP_HOST}`, 'Host: localhost', own()], ''],
+    ['two credentials', () => [`Host: ${APP_HOST}`, own(), own()], ''],
+    ['a folded header', () => [`Host: ${APP_HOST}`, own(), 'X-A: b', ' Transfer-Encoding: chunked'], ''],
+    ['a space before the colon', () => [`Host: ${APP_HOST}`, own(), 'Transfer-Encoding : chunked'], ''],
   ])('never reaches the program: %s', async (_what, headers, body) => {
     expect(await raw(['POST /a HTTP/1.1', ...headers()], body)).toMatch(/^HTTP\/1\.1 400 /);
-    expect(host.opened).toBe(0);
+    expect(host().opened).toBe(0);
   });
 
   it('is one whose target names another host than Host', async () => {
     for (const [target, name] of [
-      [`http://${HOST}/a`, 'localhost'],
-      ['http://localhost/health', HOST],
-      [`http://x@${HOST}/a`, HOST],
+      [`http://${APP_HOST}/a`, 'localhost'],
+      ['http://localhost/health', APP_HOST],
+      [`http://x@${APP_HOST}/a`, APP_HOST],
     ] as const)
       expect(await raw([`GET ${target} HTTP/1.1`, `Host: ${name}`, own()])).toMatch(/^HTTP\/1\.1 400 /);
     const seen = received();
-    expect(await raw([`GET http://${HOST}/a?b HTTP/1.1`, `Host: ${HOST}`, own()])).toMatch(
+    expect(await raw([`GET http://${APP_HOST}/a?b HTTP/1.1`, `Host: ${APP_HOST}`, own()])).toMatch(
       /^HTTP\/1\.1 200 /,
     );
     expect((await seen).url).toBe('/a?b');
   });
 
   it('is one whose headers are larger than 16 KiB: 431', async () => {
-    const answer = await raw(['GET / HTTP/1.1', `Host: ${HOST}`, own(), `X-A: ${'a'.repeat(20_000)}`]);
+    const answer = await raw(['GET / HTTP/1.1', `Host: ${APP_HOST}`, own(), `X-A: ${'a'.repeat(20_000)}`]);
     expect(answer).toMatch(/^HTTP\/1\.1 431 /);
   });
 
   it('cannot follow a body: what comes after it is a request of its own', async () => {
     const urls: (string | undefined)[] = [];
-    host.respond = (request, response) => {
+    host().respond = (request, response) => {
       urls.push(request.url);
       request.resume().on('end', () => response.end('here'));
     };
     const smuggled = 'POST /chat HTTP/1.1\r\nHost: x\r\n\r\n';
     const answer = await raw(
-      ['POST /a HTTP/1.1', `Host: ${HOST}`, own(), 'Transfer-Encoding: chunked'],
+      ['POST /a HTTP/1.1', `Host: ${APP_HOST}`, own(), 'Transfer-Encoding: chunked'],
       `5\r\nhello\r\n0\r\n\r\n${smuggled}`,
     );
     expect(answer).toMatch(/^HTTP\/1\.1 200 /);
@@ -260,7 +205,7 @@ describe('a request that parsers could read in two ways', () => {
 
 describe('a response of an app', () => {
   it('keeps its status, headers and bytes, without what acts on other origins', async () => {
-    host.respond = (_request, response) => {
+    host().respond = (_request, response) => {
       response.writeHead(418, 'Short and stout', [
         'Set-Cookie',
         'a=1',
@@ -285,7 +230,7 @@ describe('a response of an app', () => {
   });
 
   it('arrives piece by piece, and its request too', async () => {
-    host.respond = (request, response) => {
+    host().respond = (request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.flushHeaders();
       request.on('data', (chunk: Buffer) => response.write(`saw ${chunk.toString()}`));
@@ -303,7 +248,7 @@ describe('a response of an app', () => {
   });
 
   it('to HEAD has the headers only; without content it has none', async () => {
-    host.respond = ({ method }, response) => {
+    host().respond = ({ method }, response) => {
       if (method === 'HEAD') response.writeHead(200, { 'content-length': 5 }).end();
       else response.writeHead(204).end();
     };
@@ -313,7 +258,7 @@ describe('a response of an app', () => {
   });
 
   it('may begin with 100 and 103, and end with trailers', async () => {
-    host.respond = (request, response) => {
+    host().respond = (request, response) => {
       response.writeEarlyHints({ link: '</a.css>; rel=preload' });
       request.resume().on('end', () => {
         response.writeHead(200, { trailer: 'X-Sum' });
@@ -339,7 +284,7 @@ describe('a response of an app', () => {
   });
 
   it('that breaks off breaks off for the caller, too', async () => {
-    host.respond = (_request, response) => {
+    host().respond = (_request, response) => {
       response.writeHead(200, { 'content-length': 10 });
       response.write('half');
       setImmediate(() => response.destroy());
@@ -348,22 +293,22 @@ describe('a response of an app', () => {
   });
 
   it.each([
-    ['nothing listens', () => (host.refusal = refusalOf('upstream', 'app_unreachable'))],
+    ['nothing listens', () => (host().refusal = refusalOf('upstream', 'app_unreachable'))],
     [
       'an older guest has no way to it',
-      () => (host.refusal = refusalOf('unsupported', 'guest_route_unknown')),
+      () => (host().refusal = refusalOf('unsupported', 'guest_route_unknown')),
     ],
-    ['it does not speak HTTP', () => (host.raw = (connection) => connection.end('BLURB\r\n\r\n'))],
-    ['it closes at once', () => (host.raw = (connection) => connection.end())],
+    ['it does not speak HTTP', () => (host().raw = (connection) => connection.end('BLURB\r\n\r\n'))],
+    ['it closes at once', () => (host().raw = (connection) => connection.end())],
     [
       'its headers are too large',
       () =>
-        (host.raw = (connection) => connection.end(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(70_000)}\r\n\r\n`)),
+        (host().raw = (connection) => connection.end(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(70_000)}\r\n\r\n`)),
     ],
     [
       'it has another protocol',
       () =>
-        (host.raw = (connection) =>
+        (host().raw = (connection) =>
           connection.end('HTTP/1.1 101 X\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n')),
     ],
   ])('is 502 if %s', async (_when, arrange) => {
@@ -373,18 +318,18 @@ describe('a response of an app', () => {
   });
 
   it('is 429 with Retry-After if the app has too many connections', async () => {
-    host.refusal = refusalOf('exhausted', 'too_many_app_connections');
+    host().refusal = refusalOf('exhausted', 'too_many_app_connections');
     const { response } = await send();
     expect([response.statusCode, response.headers['retry-after']]).toEqual([429, '1']);
   });
 
   it('is found with a new ticket if the agent fell asleep in between', async () => {
-    host.refusal = refusalOf('conflict', 'stale_epoch', { epoch: 1, state: 'freezing' });
+    host().refusal = refusalOf('conflict', 'stale_epoch', { epoch: 1, state: 'freezing' });
     const refused: (number | null)[] = [];
-    test.services.on(agentsRequests.openApp, ({ refusedEpoch }) => {
+    app().test.services.on(agentsRequests.openApp, ({ refusedEpoch }) => {
       refused.push(refusedEpoch);
-      if (refusedEpoch !== null) host.refusal = undefined;
-      return host.ticket(7);
+      if (refusedEpoch !== null) host().refusal = undefined;
+      return host().ticket(7);
     });
     expect((await send({ method: 'POST', body: 'x' })).text).toBe('here');
     expect(refused).toEqual([null, 7]);
@@ -394,39 +339,39 @@ describe('a response of an app', () => {
 describe('a connection to an app', () => {
   it('is used for the next safe request, of this account only', async () => {
     for (let round = 0; round < 3; round++) await send();
-    expect(host.opened).toBe(1);
-    key = test.services.key(['deploy']);
+    expect(host().opened).toBe(1);
+    app().key = app().test.services.key(['deploy']);
     await send();
-    expect(host.opened).toBe(2);
+    expect(host().opened).toBe(2);
   });
 
   it('is a new one for a request that must not be sent twice', async () => {
     for (const method of ['GET', 'POST', 'PUT', 'DELETE']) await send({ method });
-    expect(host.opened).toBe(4);
+    expect(host().opened).toBe(4);
   });
 
   it('is replaced if the program closed it without a response to a safe request', async () => {
     await send();
     let requests = 0;
-    host.respond = (request, response) => {
+    host().respond = (request, response) => {
       requests++;
       if (requests === 1) request.socket.destroy();
       else response.end('again');
     };
     expect((await send()).text).toBe('again');
-    expect(host.opened).toBe(2);
+    expect(host().opened).toBe(2);
   });
 
   it('is not kept for long, because it keeps the agent awake', async () => {
     await send();
-    expect(host.open).toBeGreaterThan(0);
-    await eventually(() => expect(host.open).toBe(0), { timeoutMs: 5_000 });
+    expect(host().open).toBeGreaterThan(0);
+    await eventually(() => expect(host().open).toBe(0), { timeoutMs: 5_000 });
   });
 
   it('ends when its caller leaves, before the response and during it', async () => {
     for (const isBegun of [false, true]) {
       const seen = Promise.withResolvers<IncomingMessage>();
-      host.respond = (request, response) => {
+      host().respond = (request, response) => {
         if (isBegun) response.write('first');
         seen.resolve(request);
       };
@@ -443,7 +388,7 @@ describe('a connection to an app', () => {
   it('pauses a response that its caller does not read', async () => {
     let written = 0;
     const chunk = Buffer.alloc(65_536);
-    host.respond = (_request, response) => {
+    host().respond = (_request, response) => {
       const more = (): void => {
         do written += chunk.length;
         while (response.write(chunk) && written < 1_000_000_000);
@@ -469,12 +414,12 @@ describe('a connection to an app', () => {
   });
 
   it('of a response that goes on is closed within 5 s of the revocation of its key', async () => {
-    host.respond = (_request, response) => response.write('first');
+    host().respond = (_request, response) => response.write('first');
     const request = begin();
     request.end();
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     const closed = new Promise((resolve) => response.resume().on('error', resolve));
-    test.services.revoke(key);
+    app().test.services.revoke(app().key);
     const since = performance.now();
     await closed;
     expect(performance.now() - since).toBeLessThan(5_000);

@@ -1,36 +1,15 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { agentsRequests } from '@berth/contracts/agents';
-import { newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { AppHost } from '../fixtures/app-host.fixture.js';
-import { startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
+import { describe, expect, it } from 'vitest';
+import { APP_HOST, AppGateway } from '../fixtures/app-gateway.fixture.js';
 
-const HOST = `${newId('agt').replace('_', '-')}.apps.localhost`;
-let test: TestGateway;
-let host: AppHost;
-let key: string;
-
-beforeAll(async () => {
-  test = await startTestGateway();
-  host = await AppHost.start();
-});
-afterAll(async () => {
-  host.stop();
-  await test.stop();
-});
-beforeEach(() => {
-  host.reset();
-  test.services.reset();
-  test.services.on(agentsRequests.openApp, () => host.ticket());
-  key = test.services.key(['read', 'deploy']);
-});
+const app = AppGateway.forTests();
 
 describe('a WebSocket of an app', () => {
   const handshake = (more: readonly string[] = [], path = '/socket'): readonly string[] => [
     `GET ${path} HTTP/1.1`,
-    `Host: ${HOST}`,
+    `Host: ${APP_HOST}`,
     'Connection: Upgrade',
     'Upgrade: websocket',
     'Sec-WebSocket-Version: 13',
@@ -38,17 +17,17 @@ describe('a WebSocket of an app', () => {
     ...more,
   ];
   const open = (lines: readonly string[], early = ''): Socket => {
-    const socket = connect(Number(new URL(test.gateway.url).port), '127.0.0.1');
+    const socket = connect(Number(new URL(app().test.gateway.url).port), '127.0.0.1');
     socket.on('error', () => undefined);
     socket.write(`${lines.join('\r\n')}\r\n\r\n${early}`);
     return socket;
   };
-  const own = (): string => `Authorization: Bearer ${key}`;
+  const own = (): string => `Authorization: Bearer ${app().key}`;
   const AGREED =
     'HTTP/1.1 101 Fine\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: x\r\nSet-Cookie: a=1; Domain=localhost\r\nX-Own: y\r\n\r\n';
 
   it('passes the handshake and then every byte in both directions', async () => {
-    const next = host.nextSocket();
+    const next = app().host.nextSocket();
     const client = open(handshake([own(), 'Sec-WebSocket-Protocol: a, b', 'X-Berth-Admin: 1']), 'early');
     const { request, socket } = await next;
     expect(request).toMatchObject({
@@ -75,8 +54,8 @@ describe('a WebSocket of an app', () => {
   });
 
   it('is refused by the app itself with an ordinary response', async () => {
-    host.respond = (_request, response) => response.end('not reached');
-    const next = host.nextSocket();
+    app().host.respond = (_request, response) => response.end('not reached');
+    const next = app().host.nextSocket();
     const client = open(handshake([own()]));
     const { socket } = await next;
     socket.end('HTTP/1.1 403 No\r\nContent-Length: 3\r\n\r\nbad');
@@ -94,11 +73,11 @@ describe('a WebSocket of an app', () => {
     const client = open(lines());
     expect(String((await once(client, 'data'))[0])).toMatch(answer);
     client.destroy();
-    expect(host.opened).toBe(0);
+    expect(app().host.opened).toBe(0);
   });
 
   it('ends for the app when its client leaves', async () => {
-    const next = host.nextSocket();
+    const next = app().host.nextSocket();
     const client = open(handshake([own()]));
     const { socket } = await next;
     socket.write(AGREED);
@@ -109,13 +88,13 @@ describe('a WebSocket of an app', () => {
   });
 
   it('closes within 5 s of the revocation of its key', async () => {
-    const next = host.nextSocket();
+    const next = app().host.nextSocket();
     const client = open(handshake([own()]));
     const { socket } = await next;
     socket.write(AGREED);
     await once(client, 'data');
     const since = performance.now();
-    test.services.revoke(key);
+    app().test.services.revoke(app().key);
     await once(client.resume(), 'close');
     expect(performance.now() - since).toBeLessThan(5_000);
   });

@@ -5,6 +5,7 @@ import { Logger, requestContext } from '@berth/telemetry';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { actorOf, credentialIdOf } from '../auth/principal.js';
 import type { HttpServer } from '../http/fastify-types.js';
+import { routeNameOf } from '../http/route-name.js';
 
 const MINUTE_MS = 60_000;
 /** Refusals that are remembered as reported, and reports that wait for the service at the same time. */
@@ -35,10 +36,11 @@ export class RefusalReports implements OnModuleDestroy {
       const { principal, refusalCode } = request;
       // A program behind the app proxy may answer 403 too, which is no refusal of ours.
       if (reply.statusCode === 403 && principal !== null && refusalCode !== undefined) {
-        const route = `${request.method} ${request.routeOptions.url ?? 'unknown'}`;
+        const route = `${request.method} ${routeNameOf(request)}`;
         const { accountId } = principal;
-        const report = { accountId, actor: actorOf(principal), route, code: refusalCode };
-        this.#report({ ...report, at: Date.now() }, credentialIdOf(principal), request.id);
+        const credentialId = credentialIdOf(principal);
+        const report = { accountId, actor: actorOf(principal), credentialId, route, code: refusalCode };
+        this.#report({ ...report, at: Date.now() }, request.id);
       }
       done();
     });
@@ -50,8 +52,8 @@ export class RefusalReports implements OnModuleDestroy {
     await Promise.all(this.#pending);
   }
 
-  #report(refusal: RecordRefusal, credentialId: string, requestId: string): void {
-    if (!this.#isFirst(`${credentialId} ${refusal.route}`, refusal.at)) return;
+  #report(refusal: RecordRefusal, requestId: string): void {
+    if (!this.#isFirst(`${refusal.credentialId} ${refusal.route}`, refusal.at)) return;
     if (this.#pending.size >= MAX_PENDING) return this.log.warn('too many refusals wait to be recorded');
     const sent = requestContext
       .run({ requestId }, () => this.#send(refusal))

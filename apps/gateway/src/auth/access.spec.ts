@@ -13,6 +13,8 @@ const endUser: Principal = {
   tokenId: 'eut_1',
   agentId,
   scopes: ['chat'],
+  externalId: 'ada',
+  retryAfterSeconds: null,
 };
 const agent: Principal = { kind: 'agent', accountId, agentId };
 const webhook: Principal = { kind: 'webhook', accountId, agentId, tokenId: 'wht_1' };

@@ -10,19 +10,40 @@ import type { Principal, PrincipalKind } from './principal.js';
 /** Longer than a lookup takes to fail while Postgres does not respond, and short enough for a 503 within 5 s. */
 const LOOKUP_WITHIN_MS = 4_600;
 
-/** 403: the credential is valid, but its account is suspended. */
-export class AccountSuspended extends HttpRefusal {
-  constructor(readonly principal: Principal) {
-    const message = 'The account is suspended. Ask whoever runs this installation to resume it.';
-    super(403, 'account_suspended', message);
+/** 403: the credential is valid, but its holder is suspended. */
+export class HolderSuspended extends HttpRefusal {
+  constructor(
+    readonly principal: Principal,
+    code: 'account_suspended' | 'end_user_suspended',
+    message: string,
+  ) {
+    super(403, code, message);
   }
+}
+
+const accountSuspended = (principal: Principal): HolderSuspended =>
+  new HolderSuspended(
+    principal,
+    'account_suspended',
+    'The account is suspended. Ask whoever runs this installation to resume it.',
+  );
+
+const endUserSuspended = (principal: Principal): HolderSuspended =>
+  new HolderSuspended(principal, 'end_user_suspended', 'The end user is suspended.');
+
+/** Why a credential is looked up. */
+export interface Lookup {
+  /** Whether a request was made with it; false for its open sockets and streams. */
+  readonly isRequest: boolean;
+  /** By default as long as a request may wait for it. */
+  readonly deadlineMs?: number;
 }
 
 /** Looks up credentials of one kind. */
 export interface Authenticator {
   readonly kind: PrincipalKind;
-  /** `hash`: see `Credential`. Errors: `unauthenticated`, `AccountSuspended`, or those of the service that looks it up. */
-  authenticate(hash: string, deadlineMs: number): Promise<Principal>;
+  /** `hash`: see `Credential`. Errors: `unauthenticated`, `HolderSuspended`, or those of the service that looks it up. */
+  authenticate(hash: string, lookup: Required<Lookup>): Promise<Principal>;
 }
 
 /** API keys, looked up by their hash in `accounts`. */
@@ -32,14 +53,14 @@ export class KeyAuthenticator implements Authenticator {
 
   constructor(private readonly requester: Requester) {}
 
-  async authenticate(keyHash: string, deadlineMs: number): Promise<Principal> {
+  async authenticate(keyHash: string, { deadlineMs }: Required<Lookup>): Promise<Principal> {
     const { suspended, ...holder } = await this.requester.request(
       accountsRequests.authenticate,
       { keyHash },
       { deadlineMs },
     );
     const principal: Principal = { kind: 'key', ...holder };
-    if (suspended) throw new AccountSuspended(principal);
+    if (suspended) throw accountSuspended(principal);
     return principal;
   }
 }
@@ -51,18 +72,19 @@ export class EndUserAuthenticator implements Authenticator {
 
   constructor(private readonly requester: Requester) {}
 
-  async authenticate(tokenHash: string, deadlineMs: number): Promise<Principal> {
+  async authenticate(tokenHash: string, { isRequest, deadlineMs }: Required<Lookup>): Promise<Principal> {
     const until = performance.now() + deadlineMs;
-    const holder = await this.requester.request(
+    const { suspended: isBarred, ...holder } = await this.requester.request(
       endUsersRequests.authenticateToken,
-      { tokenHash },
+      { tokenHash, isRequest },
       { deadlineMs },
     );
     const { accountId } = holder;
     const left = { deadlineMs: Math.max(1, until - performance.now()) };
     const { suspended } = await this.requester.request(accountsRequests.standing, { accountId }, left);
     const principal: Principal = { kind: 'end_user', ...holder };
-    if (suspended) throw new AccountSuspended(principal);
+    if (suspended) throw accountSuspended(principal);
+    if (isBarred) throw endUserSuspended(principal);
     return principal;
   }
 }
@@ -81,11 +103,14 @@ export class Authenticators {
    * Returns the principal of a credential; looks it up every time, so that a revocation takes effect immediately.
    * Errors: 401 for anything but a valid credential, unavailable `service_unavailable`.
    */
-  async authenticate(credential: Credential | undefined, deadlineMs = LOOKUP_WITHIN_MS): Promise<Principal> {
+  async authenticate(
+    credential: Credential | undefined,
+    { isRequest, deadlineMs = LOOKUP_WITHIN_MS }: Lookup,
+  ): Promise<Principal> {
     const authenticator = credential === undefined ? undefined : this.#byKind.get(credential.kind);
     if (credential === undefined || authenticator === undefined) throw unauthenticated();
     try {
-      return await authenticator.authenticate(credential.hash, deadlineMs);
+      return await authenticator.authenticate(credential.hash, { isRequest, deadlineMs });
     } catch (error) {
       // A lookup has no effect, so the caller gets the same 503 whichever way the service fails to respond.
       if (isDomainError(error, 'timeout'))

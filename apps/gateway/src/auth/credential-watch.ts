@@ -94,7 +94,7 @@ export class CredentialWatch {
       const askedAt = performance.now();
       nextAt = askedAt + everyMs;
       try {
-        await this.authenticators.authenticate(credential, lookUpMs);
+        await this.authenticators.authenticate(credential, { isRequest: false, deadlineMs: lookUpMs });
         knownAt = askedAt;
       } catch (error) {
         if (isRefusal(error) || performance.now() - knownAt > unknownMs) return error;

@@ -1,7 +1,9 @@
 import { accountsRequests, formatKey } from '@berth/contracts/accounts';
 import { agentsRequests } from '@berth/contracts/agents';
+import { auditRequests } from '@berth/contracts/audit';
 import { deliveryRequests } from '@berth/contracts/delivery';
 import { DomainError, newId } from '@berth/kernel';
+import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { anAgent } from '../fixtures/test-services.fixture.js';
 import { readRaw, sendRaw, startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
@@ -101,6 +103,18 @@ describe('401', () => {
 });
 
 describe('403', () => {
+  it('refuses the token of a suspended end user before anything else, and reports it to the audit', async () => {
+    const endUserId = newId('eus');
+    const key = test.services.token(['chat'], newId('agt'), { suspended: true, endUserId });
+    const refused = [403, 'end_user_suspended'];
+    expect(await codeOf('POST', `/api/agents/${newId('agt')}/chat`, { key, ...BROKEN })).toEqual(refused);
+    await eventually(() =>
+      expect(test.services.requestsTo(auditRequests.recordRefusal)).toMatchObject([
+        { payload: { actor: { kind: 'end_user', id: endUserId }, code: 'end_user_suspended' } },
+      ]),
+    );
+  });
+
   it('refuses the operator routes to a key that only manages its account', async () => {
     const key = test.services.key(['read', 'deploy', 'manage', 'computers']);
     for (const [method, path] of [
@@ -160,6 +174,35 @@ describe('417', () => {
     expect(await refusalOf('/api/nothing', bearer)).toEqual(['404', 'not_found']);
     expect(await refusalOf('/health', bearer)).toEqual(['405', 'method_not_allowed']);
     expect(await refusalOf(chat, bearer)).toEqual(['417', 'expectation_failed']);
+  });
+});
+
+describe('429', () => {
+  it('of an end user beyond its rate comes after 401, 403, 404 and 400, and before any effect', async () => {
+    const agent = anAgent();
+    test.services.agents.set(agent.id, agent);
+    const key = test.services.token(['chat'], agent.id, { retryAfterSeconds: 7 });
+    const chat = `/api/agents/${agent.id}/chat`;
+    const json = { message: 'hello' };
+    expect(await codeOf('GET', `/api/agents/${agent.id}/logs`, { key })).toEqual([403, 'token_scope']);
+    expect(await codeOf('POST', `/api/agents/${newId('agt')}/chat`, { key, json })).toEqual([
+      404,
+      'agent_not_found',
+    ]);
+    expect(await codeOf('POST', chat, { key, json: {} })).toEqual([400, 'invalid_request']);
+    const { status, body, headers } = await test.call('POST', chat, { key, json });
+    expect([status, body.detail?.code, headers.get('retry-after')]).toEqual([429, 'rate_limited', '7']);
+    expect(test.services.requestsTo(deliveryRequests.chat)).toEqual([]);
+    test.services.agents.delete(agent.id);
+    expect(await codeOf('POST', chat, { key, json })).toEqual([404, 'agent_not_found']);
+    expect(await codeOf('GET', `/api/agents/${agent.id}`, { key })).toEqual([404, 'agent_not_found']);
+  });
+
+  it('never answers a request with a key, or what an end user asks within its rate', async () => {
+    const agent = anAgent();
+    test.services.agents.set(agent.id, agent);
+    for (const key of [test.services.key(['read']), test.services.token(['logs'], agent.id)])
+      expect(await codeOf('GET', `/api/agents/${agent.id}`, { key })).toEqual([200, undefined]);
   });
 });
 

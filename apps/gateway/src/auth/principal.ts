@@ -1,5 +1,5 @@
 import type { Scope } from '@berth/contracts/accounts';
-import type { TokenHolder } from '@berth/contracts/end-users';
+import type { AuthenticatedToken } from '@berth/contracts/end-users';
 import type { Actor } from '@berth/kernel';
 
 export type ViewerMode = 'view' | 'control';
@@ -13,7 +13,7 @@ export interface KeyPrincipal {
 }
 
 /** The holder of an end user's token (`eu_…`), which reaches one agent. */
-export interface EndUserPrincipal extends TokenHolder {
+export interface EndUserPrincipal extends Omit<AuthenticatedToken, 'suspended'> {
   readonly kind: 'end_user';
 }
 
@@ -45,7 +45,7 @@ export interface ViewerPrincipal {
 export type Principal = KeyPrincipal | EndUserPrincipal | AgentPrincipal | WebhookPrincipal | ViewerPrincipal;
 export type PrincipalKind = Principal['kind'];
 
-/** The id of the credential, to which rate limits and idempotency keys apply. */
+/** The id of the credential. */
 export const credentialIdOf = (principal: Principal): string => {
   switch (principal.kind) {
     case 'key':
@@ -60,15 +60,12 @@ export const credentialIdOf = (principal: Principal): string => {
   }
 };
 
-/** The caller, as event metadata and the audit record it. */
-export const actorOf = (principal: Principal): Actor => {
-  switch (principal.kind) {
-    case 'key':
-    case 'agent':
-    case 'webhook':
-    case 'viewer':
-      return { kind: principal.kind, id: credentialIdOf(principal) };
-    case 'end_user':
-      return { kind: 'end_user_token', id: principal.tokenId };
-  }
-};
+/** What idempotency keys belong to. An end user gets a new token every hour, and may repeat a request with it. */
+export const callerIdOf = (principal: Principal): string =>
+  principal.kind === 'end_user' ? `${principal.endUserId} ${principal.agentId}` : credentialIdOf(principal);
+
+/** The caller, as event metadata and the audit record it. Calls with a token act as its end user. */
+export const actorOf = (principal: Principal): Actor => ({
+  kind: principal.kind,
+  id: principal.kind === 'end_user' ? principal.endUserId : credentialIdOf(principal),
+});

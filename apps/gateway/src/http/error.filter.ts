@@ -11,7 +11,7 @@ import { hasBrokenPath } from './request-target.js';
 import { paramsOf, type PathParams, type RouteResource } from './resource.js';
 
 /** The statuses of the gateway's own errors over which a 404 takes precedence. */
-const AFTER_NOT_FOUND: ReadonlySet<number> = new Set([400, 409, 413, 415, 417, 426]);
+const AFTER_NOT_FOUND: ReadonlySet<number> = new Set([400, 409, 413, 415, 417, 426, 429]);
 
 /** The only place where errors of hooks, parsers and handlers become responses. */
 @Catch()

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { AuthenticationHook } from '../auth/authenticate.hook.js';
+import { addRequestRateHook } from '../auth/request-rate.js';
 import { GatewayConfig } from '../config.js';
 import { IdempotencyHooks } from '../idempotency/idempotency.hooks.js';
 import { addValidationHook } from '../validation/validate.hook.js';
@@ -39,6 +40,7 @@ export class RequestPipeline {
     addBodyDeadlines(server, { bodyMs: this.config.clientTimeoutMs });
     addValidationHook(server);
     this.idempotency.addTo(server);
+    addRequestRateHook(server);
     this.responses.addTo(server);
   }
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { credentialIdOf } from '../auth/principal.js';
+import { callerIdOf } from '../auth/principal.js';
 import { invalidRequest, type HttpRefusal } from '../http/http-refusal.js';
 import { isStreamed, type HttpServer } from '../http/fastify-types.js';
 import { pathOf } from '../http/request-path.js';
@@ -63,7 +63,7 @@ export const claimOrReplay = async (
   const key = String(header);
   const problem = keyProblem(key);
   if (problem !== undefined) throw problem;
-  const caller = request.principal === null ? '' : credentialIdOf(request.principal);
+  const caller = request.principal === null ? '' : callerIdOf(request.principal);
   const scope = { caller, route: routeOf(request), key };
   const claimed = await responses.claim(scope, bodyDigest);
   if ('claim' in claimed) {

@@ -7,7 +7,7 @@ import { HttpRefusal } from '../http/http-refusal.js';
 
 /** The scope of an Idempotency-Key: the same key of another caller or path is independent. */
 export interface IdempotencyScope {
-  /** Id of the API key. */
+  /** See `callerIdOf`. */
   readonly caller: string;
   /** Method and path. */
   readonly route: string;

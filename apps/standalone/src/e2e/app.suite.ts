@@ -5,6 +5,7 @@ import { eventually } from '@berth/testing';
 import { describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { Api } from './api.fixture.js';
+import { anOwner, mintToken, PEOPLE } from './end-users.fixture.js';
 import type { Stack } from './stack.fixture.js';
 
 interface AppResponse {
@@ -19,6 +20,10 @@ interface Seen {
   readonly rawHeaders: readonly string[];
 }
 
+/** Headers without those that a test has set to undefined. */
+const present = (headers: OutgoingHttpHeaders): OutgoingHttpHeaders =>
+  Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
+
 /** The app of an agent, at its own origin. */
 export const describeAppProxy = (stack: () => Stack): void => {
   const api = new Api(stack);
@@ -26,7 +31,8 @@ export const describeAppProxy = (stack: () => Stack): void => {
   const hostOf = (agentId: string): string =>
     `${agentId.replace('_', '-')}.apps.localhost:${new URL(stack().urls[0] ?? '').port}`;
 
-  const send = async (
+  const sendAt = async (
+    gateway: number,
     agentId: string,
     path: string,
     {
@@ -35,15 +41,21 @@ export const describeAppProxy = (stack: () => Stack): void => {
       body,
     }: { method?: string; headers?: OutgoingHttpHeaders; body?: Buffer } = {},
   ): Promise<AppResponse> => {
-    const request = httpRequest(`http://127.0.0.1:${new URL(stack().urls[0] ?? '').port}`, {
+    const request = httpRequest(`http://127.0.0.1:${new URL(stack().urls.at(gateway) ?? '').port}`, {
       method,
       path,
-      headers: { host: hostOf(agentId), authorization: `Bearer ${stack().key}`, ...headers },
+      headers: present({ host: hostOf(agentId), authorization: `Bearer ${stack().key}`, ...headers }),
     });
     request.end(body);
     const [response] = await once(request, 'response');
     return { status: response.statusCode, headers: response.headers, text: await textOf(response) };
   };
+
+  const send = (
+    agentId: string,
+    path: string,
+    options?: Parameters<typeof sendAt>[3],
+  ): Promise<AppResponse> => sendAt(0, agentId, path, options);
 
   const anApp = (listenOn = '127.0.0.1', more: Record<string, unknown> = {}) =>
     api.runningAgent({ templateId: 'app', env: [{ key: 'LISTEN_ON', value: listenOn }], ...more });
@@ -55,6 +67,45 @@ export const describeAppProxy = (stack: () => Stack): void => {
       const seen = JSON.parse(text) as Seen;
       expect([status, seen.method, seen.url]).toEqual([200, 'GET', '/seen?a=1&b=%20']);
       expect(seen.rawHeaders.join('\n')).not.toContain('mk_');
+    });
+
+    it('is entered with a token, whose cookie works at every gateway for HTTP and WebSockets until the token ends', async () => {
+      const owner = await anOwner(api, { templateId: 'app' });
+      const { agentId: id, externalId } = owner;
+      const token = await mintToken(api, owner, ['app']);
+      const entered = await send(id, `/.berth/enter?token=${token}`, {
+        headers: { authorization: undefined },
+      });
+      expect([entered.status, entered.headers.location]).toEqual([303, '/']);
+      const cookie = String(entered.headers['set-cookie']).split(';')[0] ?? '';
+      expect(cookie).not.toContain(token);
+      const browser = { authorization: undefined, cookie };
+      for (const headers of [browser, { authorization: `Bearer ${token}` }]) {
+        for (const method of ['GET', 'POST', 'OPTIONS']) {
+          const { status, text } = await sendAt(-1, id, '/seen', { method, headers });
+          expect([status, (JSON.parse(text) as Seen).method]).toEqual([200, method]);
+          const { rawHeaders } = JSON.parse(text) as Seen;
+          expect(rawHeaders[rawHeaders.indexOf('X-Berth-External-User-Id') + 1]).toBe(externalId);
+          expect(rawHeaders.join('\n')).not.toMatch(/berth_app|eu_/);
+        }
+        const { status, text } = await sendAt(-1, id, '/seen', { method: 'HEAD', headers });
+        expect([status, text]).toEqual([200, '']);
+      }
+      const open = (origin: string): WebSocket =>
+        new WebSocket(`ws://127.0.0.1:${new URL(stack().urls.at(-1) ?? '').port}/socket`, {
+          headers: { host: hostOf(id), cookie, origin },
+        });
+      const socket = open(`http://${hostOf(id)}`);
+      await once(socket, 'open');
+      socket.send('hello');
+      expect(String((await once(socket, 'message'))[0])).toBe('hello');
+      const foreign = open('http://elsewhere.test');
+      const [, refused] = (await once(foreign, 'unexpected-response')) as [unknown, { statusCode: number }];
+      expect(refused.statusCode).toBe(403);
+      const closed = once(socket, 'close');
+      await api.call('DELETE', `${PEOPLE}/${externalId}/tokens`);
+      expect((await sendAt(-1, id, '/seen', { headers: browser })).status).toBe(401);
+      await closed;
     });
 
     it('is woken by a request, and kept awake by an open socket', async () => {

@@ -8,6 +8,7 @@ import { describeAccountApi } from './account-api.suite.js';
 import { describeAccountsApi } from './accounts-api.suite.js';
 import { describeAgentsApi } from './agents-api.suite.js';
 import { Api } from './api.fixture.js';
+import { describeAppProxy } from './app.suite.js';
 import { describeConsoleApi } from './console.suite.js';
 import { describeEndUserSuspension } from './end-user-suspension.suite.js';
 import { describeEndUsersApi } from './end-users-api.suite.js';
@@ -19,7 +20,8 @@ import { describeFileTransfers } from './file-transfers.suite.js';
 import { describeFilesApi } from './files-api.suite.js';
 import { describeIdleTime } from './idle-time.suite.js';
 import { describeIsolation } from './isolation.suite.js';
-import { describeTokensApi } from './tokens-api.suite.js';
+import { describeRequestRate, describeTokensApi } from './tokens-api.suite.js';
+import { describeOpenStreams } from './open-streams.suite.js';
 import { startSeparateStack, type SeparateStack } from './separate-processes.fixture.js';
 import { temporaryFolder } from './stack.fixture.js';
 
@@ -47,6 +49,8 @@ describe('every service as a separate process, with two each of gateway, agents 
   describeEndUsersApi(running);
   describeTokensApi(running);
   describeEndUserSuspension(running);
+  describeRequestRate(running);
+  describeOpenStreams(running);
   describeEnvironmentApi(running);
   describeExecApi(running);
   describeExecAndAgents(running);
@@ -55,6 +59,7 @@ describe('every service as a separate process, with two each of gateway, agents 
   describeFileChanges(running);
   describeConsoleApi(running);
   describeIdleTime(running);
+  describeAppProxy(running);
 
   describe('a killed service', () => {
     const api = new Api(running);

@@ -18,6 +18,7 @@ import { describeIdleTime } from './idle-time.suite.js';
 import { describeLargestAgents } from './largest-agents.suite.js';
 import { describeIsolation } from './isolation.suite.js';
 import { describeTokensApi } from './tokens-api.suite.js';
+import { describeOpenStreams } from './open-streams.suite.js';
 import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
 
 const folder = temporaryFolder();
@@ -39,6 +40,7 @@ describeIsolation(() => stack);
 describeEndUsersApi(() => stack);
 describeTokensApi(() => stack);
 describeEndUserSuspension(() => stack);
+describeOpenStreams(() => stack);
 describeEnvironmentApi(() => stack);
 describeExecApi(() => stack);
 describeExecAndAgents(() => stack);

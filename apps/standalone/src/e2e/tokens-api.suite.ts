@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { Api, codeOf } from './api.fixture.js';
+import { Api, codeOf, type ApiResponse } from './api.fixture.js';
 import { anOwner, mintToken, PEOPLE, type AgentOwner } from './end-users.fixture.js';
 import { Executions } from './executions.fixture.js';
 import { Files } from './files.fixture.js';
@@ -105,5 +105,28 @@ export const describeTokensApi = (stack: () => Stack): void => {
       expect([attached.status, attached.body]).toMatchObject([200, { name: 'a.txt' }]);
       expect((await files.list('inbox')).body.entries.map(({ name }) => name)).toEqual(['a.txt']);
     });
+  });
+};
+
+/** How the requests of an end user are counted by several gateways together. */
+export const describeRequestRate = (stack: () => Stack): void => {
+  const api = new Api(stack);
+
+  it('an end user has exactly 600 requests a minute at all gateways together, with all its tokens', async () => {
+    const owner = await anOwner(api, { templateId: 'blank' });
+    const keys = [await mintToken(api, owner, ['logs']), await mintToken(api, owner, ['chat'])];
+    const responses: ApiResponse[] = [];
+    const caller = async (n: number): Promise<void> => {
+      const options = { key: keys[n % 2] ?? '', gateway: n % stack().urls.length };
+      for (let sent = 0; sent < 62; sent++)
+        responses.push(await api.get(`/api/agents/${owner.agentId}`, options));
+    };
+    await Promise.all(Array.from({ length: 10 }, (_, n) => caller(n)));
+    const refused = responses.filter(({ status }) => status === 429);
+    expect([responses.filter(({ status }) => status === 200).length, refused.length]).toEqual([600, 20]);
+    expect(new Set(refused.map(codeOf))).toEqual(new Set(['rate_limited']));
+    const waits = refused.map(({ headers }) => Number(headers.get('retry-after')));
+    expect(waits.every((wait) => wait >= 1 && wait <= 60)).toBe(true);
+    expect((await api.get(`/api/agents/${owner.agentId}`)).status).toBe(200);
   });
 };

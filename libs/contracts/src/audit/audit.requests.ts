@@ -36,6 +36,8 @@ export interface ListAudit extends NullWhenAbsent<AuditQuery> {
 export interface RecordRefusal {
   readonly accountId: string;
   readonly actor: Actor;
+  /** The id of the credential: an end user may have several tokens. */
+  readonly credentialId: string;
   /** Method and pattern of the route: `POST /api/agents/:agent_id/start`. */
   readonly route: string;
   /** The code of the error. */

@@ -14,6 +14,6 @@ export const deliveryErrors = defineErrors({
   },
   rate_limited: {
     kind: 'exhausted',
-    when: 'the messages of the agent, or the followed streams of the credential, exceed their limit',
+    when: 'the messages of the agent, the requests of the end user, or the followed streams of the credential exceed their limit',
   },
 });

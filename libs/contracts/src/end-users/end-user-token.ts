@@ -17,9 +17,20 @@ export interface MintedToken {
 /** The caller behind a valid token. */
 export interface TokenHolder {
   readonly accountId: string;
+  /** `eus_…`. */
   readonly endUserId: string;
   readonly tokenId: string;
   /** The only agent that the token reaches. */
   readonly agentId: string;
   readonly scopes: readonly TokenScope[];
+}
+
+/** What the caller of a request with a valid token needs to know. */
+export interface AuthenticatedToken extends TokenHolder {
+  /** Personal data: for the agent's own program only, never for logs. */
+  readonly externalId: string;
+  /** Whether the end user is suspended, so that everything is refused. */
+  readonly suspended: boolean;
+  /** Whole seconds until the end user may send further requests; null within its rate. */
+  readonly retryAfterSeconds: number | null;
 }

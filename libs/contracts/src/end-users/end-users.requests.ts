@@ -1,6 +1,6 @@
 import { defineRequest, type CommandEnvelope, type Page } from '@berth/kernel';
 import type { NullWhenAbsent } from '../schema/index.js';
-import type { MintedToken, TokenHolder, TokenScope } from './end-user-token.js';
+import type { AuthenticatedToken, MintedToken, TokenScope } from './end-user-token.js';
 import type { EndUserView } from './end-user.view.js';
 import type { ListEndUsersQuery, PutEndUserBody } from './end-users.schemas.js';
 
@@ -55,6 +55,8 @@ export interface MintToken extends EndUserCommand {
 export interface AuthenticateToken {
   /** SHA-256 of the whole token (`eu_…`), hex. The token itself never travels. */
   readonly tokenHash: string;
+  /** Whether a request was made with it, which counts; false: its open streams ask whether it is still valid. */
+  readonly isRequest: boolean;
 }
 
 /** A deletion lasts until the end user's agents are removed. */
@@ -105,10 +107,10 @@ export const endUsersRequests = {
     { whenLost: 'repeat' },
   ),
   /**
-   * Errors: `unauthenticated`; forbidden `end_user_suspended`. Reads the row of the token every time, so a revocation
-   * takes effect everywhere as soon as it returns. The deadline is that of API keys.
+   * Errors: `unauthenticated`. Reads the row of the token every time, so a revocation takes effect everywhere as soon as
+   * it returns. Requests are counted per end user, by all gateways together. The deadline is that of API keys.
    */
-  authenticateToken: defineRequest<AuthenticateToken, TokenHolder>(
+  authenticateToken: defineRequest<AuthenticateToken, AuthenticatedToken>(
     'qry.end-users.authenticate-token.v1',
     4_700,
   ),

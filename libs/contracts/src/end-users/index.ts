@@ -5,7 +5,13 @@ export {
   type EndUserView,
   type MetadataValue,
 } from './end-user.view.js';
-export { TOKEN_SCOPES, type MintedToken, type TokenHolder, type TokenScope } from './end-user-token.js';
+export {
+  TOKEN_SCOPES,
+  type AuthenticatedToken,
+  type MintedToken,
+  type TokenHolder,
+  type TokenScope,
+} from './end-user-token.js';
 export { endUsersErrors } from './end-users.errors.js';
 export { endUsersEvents, type EndUserEventPayload } from './end-users.events.js';
 export {
