@@ -82,6 +82,15 @@ export class ImageRegistry {
     return digest;
   }
 
+  /** The digest and the size of the layer of an image. */
+  layerOf(repository: string, tag: string): { readonly layer: string; readonly size: number } {
+    const manifest = String(this.#content.get(`${repository}:${tag}`)?.bytes);
+    const { layers } = JSON.parse(manifest) as { layers: readonly { digest: string; size: number }[] };
+    const [first] = layers;
+    if (first === undefined) throw new Error('The image has no layer.');
+    return { layer: first.digest, size: first.size };
+  }
+
   /** From now on, or never again with null. */
   fail(repository: string, fault: RegistryFault | null): void {
     if (fault === null) this.#faults.delete(repository);

@@ -49,9 +49,8 @@ export class ContainerCreation {
 
   /** Prepares and starts a container that was only created. */
   async begin(spec: BoxSpec, image: ObtainedImage, container: string): Promise<void> {
-    const { address, scope, disks } = this.means.host();
+    const { containerd, disks } = this.means.host();
     const { agentId, source, rootFileSystem, user } = spec;
-    const containerd = { address, namespace: scope.namespace };
     const isWritable = rootFileSystem === 'writable';
     const layer = await disks.rootLayer(agentId, isWritable ? rootKey(source, image.digest) : null);
     if (layer !== null) await layOver(containerd, container, layer);

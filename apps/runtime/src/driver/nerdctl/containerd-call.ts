@@ -16,10 +16,26 @@ const CALL_MS = 5_000;
 const FRAME_HEADER_BYTES = 5;
 const LENGTH_DELIMITED = 2;
 const WIRE_BITS = 3;
+const NOT_FOUND = '5';
+
+/** containerd refused a call. */
+export class ContainerdRefusal extends Error {
+  constructor(
+    method: string,
+    /** A code of gRPC, as text. */
+    readonly status: string,
+  ) {
+    super(`containerd refused ${method} with status ${status}.`);
+  }
+
+  get isNotFound(): boolean {
+    return this.status === NOT_FOUND;
+  }
+}
 
 /**
  * Makes a unary call of containerd's gRPC API, for what nerdctl does not tell. `fields`: the request, for
- * `messageOf`. Returns the response, for `fieldsOf`. Errors: `host_unavailable`; every other error names the method.
+ * `messageOf`. Returns the response, for `fieldsOf`. Errors: `host_unavailable`; `ContainerdRefusal`.
  */
 export const callContainerd = async (
   { address, namespace }: ContainerdScope,
@@ -53,7 +69,7 @@ export const callContainerd = async (
     stream.on('data', (chunk: Buffer) => chunks.push(chunk));
     stream.end(framed(messageOf(fields)));
     await Promise.race([once(stream, 'close'), away.promise]);
-    if (status !== '0') throw new Error(`containerd refused ${method} with status ${String(status)}.`);
+    if (status !== '0') throw new ContainerdRefusal(method, String(status));
     return Buffer.concat(chunks).subarray(FRAME_HEADER_BYTES);
   } finally {
     clearTimeout(timer);

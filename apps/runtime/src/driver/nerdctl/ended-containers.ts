@@ -1,14 +1,17 @@
 import { pause } from '@berth/supervision';
 import type { Logger } from '@berth/telemetry';
 import { parseContainerList, type ListedContainer } from './container-list.js';
+import { signal } from '../process-table.js';
 import { killAll } from './container-processes.js';
 import { ContainerRemoval } from './container-removal.js';
+import { hasContainer } from './containerd-container.js';
 import { assertContainerdResponds } from './containerd-probe.js';
 import type { CallNerdctl } from './images/image-store.js';
 import { LeftoverContainers } from './leftover-containers.js';
 import { listArguments, removeArguments } from './nerdctl-arguments.js';
 import { removeForgottenFiles } from './nerdctl-files.js';
 import type { NerdctlHost } from './nerdctl-host.js';
+import { listShims } from './shims.js';
 
 /** What the driver knows. */
 export interface KnownContainers {
@@ -20,12 +23,15 @@ export interface KnownContainers {
 
 /** The removal of an ended container takes longer only while its shim does not respond. Nothing waits for that. */
 const REMOVED_WITHIN_MS = 2_000;
-const CLOSED_WITHIN_MS = 4_000;
+const CLOSED_WITHIN_MS = 3_000;
+const SWEPT_WITHIN_MS = 1_000;
 
 /** Removes containers that have ended, and those that failed calls have left. */
 export class EndedContainers {
   /** What `discarded` still waits for, by agent. */
   readonly #discarding = new Map<string, Promise<void>>();
+  /** Containers that have ended and are not removed yet. */
+  readonly #left = new Set<string>();
   readonly #removal = new ContainerRemoval((ids) => this.#remove(ids));
   readonly #leftovers: LeftoverContainers;
 
@@ -45,6 +51,7 @@ export class EndedContainers {
         remove: async ({ agentId, id }) => {
           await killAll(host().cgroups, host().groups.nameOf(agentId, id));
           await this.#removal.remove(id);
+          this.#left.delete(id);
         },
         forgetAllBut: (listed) => this.forgetAllBut(listed),
       },
@@ -62,10 +69,11 @@ export class EndedContainers {
     this.#leftovers.suspect();
   }
 
-  /** Removes the files of nerdctl for other containers. Returns whether it could: not while one is being created. */
+  /** Removes the files and shims of other containers. Returns whether it could: not while one is being created. */
   async forgetAllBut(listed: readonly ListedContainer[]): Promise<boolean> {
     const { containers, creating } = this.known;
     if (creating.size > 0) return false;
+    await this.#endShims();
     const exist = [...listed.map(({ id }) => id), ...containers.values()];
     await removeForgottenFiles(this.host().scope, new Set(exist));
     return true;
@@ -96,16 +104,37 @@ export class EndedContainers {
     }
   }
 
-  /** Waits a while for removals that are under way. */
+  /** Waits a while for removals that are under way, and leaves no process of those that take longer. */
   async close(): Promise<void> {
     await atMost(CLOSED_WITHIN_MS, this.#removal.ended);
+    const swept = this.#endShims().catch((error: unknown) => {
+      this.log.warn({ err: error }, 'shims may be left');
+    });
+    await atMost(SWEPT_WITHIN_MS, swept);
+  }
+
+  /**
+   * Ends the shims of containers that have ended, and of those that containerd does not have: a call that is cut off after
+   * containerd has deleted a task, and before its shim has ended, leaves a shim that containerd has forgotten.
+   */
+  async #endShims(): Promise<void> {
+    const { containerd } = this.host();
+    const living = new Set(this.known.containers.values());
+    const others = (await listShims(containerd.namespace)).filter(({ container }) => !living.has(container));
+    for (const { pid, container } of others) if (this.#left.has(container)) signal(pid, 'SIGKILL');
+    for (const { pid, container } of others)
+      if (!(await hasContainer(containerd, container))) signal(pid, 'SIGKILL');
   }
 
   async #discard(agentId: string, container: string): Promise<void> {
-    const removal = this.#removal.remove(container).catch((error: unknown) => {
-      this.suspect();
-      this.log.warn({ agentId, err: error }, 'an ended container could not be removed yet');
-    });
+    this.#left.add(container);
+    const removal = this.#removal.remove(container).then(
+      () => void this.#left.delete(container),
+      (error: unknown) => {
+        this.suspect();
+        this.log.warn({ agentId, err: error }, 'an ended container could not be removed yet');
+      },
+    );
     await atMost(REMOVED_WITHIN_MS, removal);
     await this.host().groups.remove(agentId);
   }

@@ -9,6 +9,7 @@ import { DriverError } from '../driver-error.js';
 import { SharedFiles } from '../shared-files.js';
 import { AgentDisks } from './agent-disk.js';
 import { AgentGroups } from './agent-groups.js';
+import type { ContainerdScope } from './containerd-call.js';
 import { findBuildKit, type BuildKit } from './image-build/buildkit.js';
 import { makeGuestKit, type GuestKit, type KitPrograms } from './guest-kit.js';
 import { makeInsideFolder } from './inside-folder.js';
@@ -48,6 +49,7 @@ export interface NerdctlHost {
   readonly address: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly scope: NerdctlScope;
+  readonly containerd: ContainerdScope;
   /** A folder with the places of the mounts in every container. */
   readonly inside: string;
   readonly kit: GuestKit;
@@ -97,6 +99,7 @@ export const openNerdctlHost = async (options: NerdctlDriverOptions): Promise<Ne
     address: address ?? DEFAULT_ADDRESS,
     environment: cniPath === undefined ? {} : { CNI_PATH: cniPath },
     scope,
+    containerd: { address: address ?? DEFAULT_ADDRESS, namespace },
     kit,
     buildKit: findBuildKit(options.path, kit.folder),
     disks: await AgentDisks.open(dataDir, ids),

@@ -14,6 +14,7 @@ import { killAll, letEnd } from './container-processes.js';
 import { ContainerCreation } from './container-creation.js';
 import { EndedContainers } from './ended-containers.js';
 import { ImageBuilds } from './image-build/image-builds.js';
+import { abortDownloads } from './images/damaged-downloads.js';
 import { imageOfSource } from './images/image-of-source.js';
 import { isInsecure } from './images/insecure-registry.js';
 import { ImageStore, type CallNerdctl, type ObtainedImage } from './images/image-store.js';
@@ -38,6 +39,7 @@ export class NerdctlDriver extends Driver {
   readonly #images = new ImageStore(
     (args, options) => this.#nerdctl.call(args, options),
     () => this.#open.scratch,
+    (downloads) => abortDownloads(this.#open.containerd, downloads),
   );
   readonly #builds: ImageBuilds;
   /** Agents and tasks that a container is being created for. */
@@ -72,6 +74,8 @@ export class NerdctlDriver extends Driver {
     const found = await this.#ended.list();
     for (const { agentId, id } of found) this.#containers.set(agentId, id);
     await this.#ended.forgetAllBut(found);
+    // What ended the process before may have cut off the removal of one of them.
+    if (found.length > 0) this.#ended.suspect();
     // Tasks do not outlive the process that started them.
     for (const { agentId, epoch } of found) if (epoch === null) await this.stop(agentId, 0);
     await this.#host.taskDisks.releaseAll();
@@ -235,7 +239,7 @@ export class NerdctlDriver extends Driver {
 
   async close(): Promise<void> {
     for (const box of this.#boxes.values()) box.forget();
-    await this.#ended.close();
+    if (this.#host !== undefined) await this.#ended.close();
     await this.#host?.network.close(this.#containers.size > 0);
     await this.#host?.close();
   }

@@ -17,7 +17,7 @@ export const operatorFileWith = (network: string): OperatorFile =>
 export const nerdctlDriverOn = async (
   dataDir: string,
   address: string,
-  changes: Partial<Pick<NerdctlDriverOptions, 'operator' | 'network'>> = {},
+  changes: Partial<Pick<NerdctlDriverOptions, 'operator' | 'network' | 'nerdctl'>> = {},
 ): Promise<Driver> => {
   await loadTestImage(namespaceOf(await instanceOf(dataDir)), 'shell');
   return new NerdctlDriver({

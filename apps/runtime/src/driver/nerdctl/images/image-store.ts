@@ -4,6 +4,7 @@ import { formatImageReference, parseImageReference, type ImageReference } from '
 import type { OperatorFile } from '@berth/operator-file';
 import { DriverError } from '../../driver-error.js';
 import { bareImageArchive, bareImageName } from './bare-image.js';
+import { damagedDownloads } from './damaged-downloads.js';
 import {
   inspectImageArguments,
   loadArguments,
@@ -42,6 +43,7 @@ export class ImageStore {
   constructor(
     private readonly call: CallNerdctl,
     private readonly folder: () => string,
+    private readonly abortDownloads: (downloads: readonly string[]) => Promise<void>,
   ) {}
 
   /**
@@ -142,16 +144,29 @@ export class ImageStore {
   async #pull(reference: ImageReference, insecure: boolean, signal?: AbortSignal): Promise<void> {
     const plain = insecure || LOOPBACK.test(reference.registry);
     const options = { timeoutMs: PULL_MS, ...(signal === undefined ? {} : { signal }) };
+    const pull = () => this.call(pullArguments(formatImageReference(reference), plain), options);
     try {
-      await this.call(pullArguments(formatImageReference(reference), plain), options);
+      await pull().catch(async (error: unknown) => {
+        signal?.throwIfAborted();
+        if (!(await this.#discardDamaged(error))) throw error;
+        await pull();
+      });
     } catch (error) {
       signal?.throwIfAborted();
+      await this.#discardDamaged(error);
       if (error instanceof DriverError) throw error;
       // A registry can fail in more ways than its messages can be recognized by.
       throw new DriverError('image_unavailable', 'The image of the agent cannot be pulled.', {
         cause: error,
       });
     }
+  }
+
+  /** Returns whether there were damaged downloads: containerd would go on with them, also in a later pull, and fail. */
+  async #discardDamaged(error: unknown): Promise<boolean> {
+    const downloads = damagedDownloads(error instanceof Error ? error.message : '');
+    await this.abortDownloads(downloads);
+    return downloads.length > 0;
   }
 
   async #inspect(reference: ImageReference): Promise<InspectedImage> {

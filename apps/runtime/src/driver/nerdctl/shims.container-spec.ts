@@ -1,0 +1,79 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { containerTestHost, eventually } from '@berth/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DriverFixture } from '../driver-contract/driver.fixture.js';
+import { nerdctlDriverOn, nerdctlDriverUnderTest } from './__fixtures__/nerdctl-driver.fixture.js';
+import { instanceOf, namespaceOf } from './installation.js';
+import { listShims } from './shims.js';
+
+const { address } = containerTestHost();
+
+describe('the shim of a container', () => {
+  let folder: string;
+  let host: DriverFixture;
+  let namespace: string;
+
+  /** nerdctl, whose removals wait as long as the file `held` exists. */
+  const nerdctl = (): string => {
+    const program = join(folder, 'nerdctl');
+    const script = `#!/bin/sh
+for word; do case $word in --*) ;; *) command=$word; break;; esac; done
+[ "$command" = rm ] && while [ -e '${join(folder, 'held')}' ]; do sleep 0.05; done
+exec nerdctl "$@"
+`;
+    writeFileSync(program, script, { mode: 0o755 });
+    return program;
+  };
+
+  /** Containers of shims. */
+  const held = async (): Promise<readonly string[]> =>
+    (await listShims(namespace)).map(({ container }) => container);
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'berth-shims-'));
+    host = await DriverFixture.open({
+      ...nerdctlDriverUnderTest,
+      create: (dataDir) => nerdctlDriverOn(dataDir, address, { nerdctl: nerdctl() }),
+    });
+    namespace = namespaceOf(await instanceOf(host.dataDir));
+  });
+
+  afterEach(async () => {
+    rmSync(join(folder, 'held'), { force: true });
+    await host.destroy();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('that containerd has forgotten ends with the next start of the driver, that of a running agent does not', async () => {
+    const started = await host.start();
+    const forgotten = randomBytes(32).toString('hex');
+    writeFileSync(join(folder, 'config.json'), '{}');
+    const options = ['-namespace', namespace, '-id', forgotten, '-address', address];
+    execFileSync('containerd-shim-runc-v2', [...options, 'start'], {
+      cwd: folder,
+      env: { ...process.env, TTRPC_ADDRESS: `${address}.ttrpc`, MAX_SHIM_VERSION: '3' },
+    });
+    expect(await held()).toContain(forgotten);
+    await host.reopen();
+    await eventually(async () => expect(await held()).not.toContain(forgotten));
+    expect(await held()).toHaveLength(1);
+    expect(await started.sh('echo runs on')).toBe('runs on');
+  });
+
+  it('ends with the driver even if its container could not be removed in time, which the next start does', async () => {
+    const { box } = await host.start();
+    expect(await held()).toHaveLength(1);
+    writeFileSync(join(folder, 'held'), '');
+    await host.driver.stop(box.agentId, 0);
+    expect(await held()).toHaveLength(1);
+    await host.driver.close();
+    await eventually(async () => expect(await held()).toEqual([]));
+    rmSync(join(folder, 'held'));
+    await host.reopen();
+    await eventually(async () => expect(await host.listed()).toEqual([]));
+  });
+});
