@@ -8,10 +8,7 @@ export const damagedDownloads = (message: string): readonly string[] => [
 ];
 
 /** Discards what has been downloaded. Errors: `host_unavailable`. */
-export const abortDownloads = async (
-  scope: ContainerdScope,
-  downloads: readonly string[],
-): Promise<void> => {
+export const abortDownloads = async (scope: ContainerdScope, downloads: readonly string[]): Promise<void> => {
   for (const download of downloads) {
     try {
       await callContainerd(scope, 'content.v1.Content/Abort', { 1: download });
