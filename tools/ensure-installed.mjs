@@ -31,6 +31,12 @@ export { BUNDLED };
 /** A failure that is reported by its message alone, without a stack trace. */
 export class SetupError extends Error {}
 
+/** This machine lacks what a run needs, which is no failure of what it would have tested. */
+export class UnsuitableMachineError extends SetupError {}
+
+/** The exit code for an `UnsuitableMachineError`; that of the services on an unsuitable host. */
+export const EXIT_UNSUITABLE_MACHINE = 69;
+
 /**
  * Installs what is missing, builds what is out of date, and returns the path of the Node to run Berth with.
  * Fast if there is nothing to do; several processes may call it at the same time.
@@ -63,13 +69,13 @@ export function environmentWith(node) {
   };
 }
 
-/** Runs `main` and turns a SetupError into its message and exit code 1. */
+/** Runs `main` and turns a SetupError into its message and exit code 1, or `EXIT_UNSUITABLE_MACHINE`. */
 export async function runTool(main) {
   try {
     process.exitCode = await main();
   } catch (error) {
     console.error(error instanceof SetupError ? `\n${error.message}` : error);
-    process.exitCode = 1;
+    process.exitCode = error instanceof UnsuitableMachineError ? EXIT_UNSUITABLE_MACHINE : 1;
   }
 }
 

@@ -75,7 +75,10 @@ export async function build(part, log) {
       cwd: work,
       env: { ...process.env, ...env },
     });
-    if (code !== 0) throw new SetupError(`${name} could not be built; the message of Go is above.`);
+    if (code !== 0)
+      throw new SetupError(
+        `${name} ${version} could not be built, the message of Go is above: unpack the nerdctl-full archive into /usr/local`,
+      );
     renameSync(bin, target);
   } catch (error) {
     // Another run may have finished the same build first.
