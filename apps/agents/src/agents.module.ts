@@ -59,7 +59,10 @@ import { AgentIdentities } from './personal-data/agent-identities.js';
 import { AgentKeys } from './personal-data/agent-keys.js';
 import { AgentOwners } from './personal-data/agent-owners.js';
 import { PersonalDataNatsController } from './personal-data/personal-data.nats-controller.js';
+import { Policies } from './policy/policies.js';
+import { PolicyNatsController } from './policy/policy.nats-controller.js';
 import { toContractEvent } from './publish/to-contract-event.js';
+import { RememberPolicies } from './react/remember-policies.js';
 import { RememberSuspendedAccounts } from './react/remember-suspended-accounts.js';
 import { RememberSuspendedEndUsers } from './react/remember-suspended-end-users.js';
 import { AgentExternalIdStreams, AgentNameStreams } from './reservation/reservation.streams.js';
@@ -73,6 +76,8 @@ import { AgentReconciler } from './timers/agent-reconciler.js';
 import { DeploymentTimer } from './timers/deployment-timer.js';
 import { AgentTimeouts } from './timers/agent-timeouts.js';
 import { DueAgentsQuery } from './timers/due-agents.query.js';
+import { endUserUseProjection } from './use/end-user-use.projection.js';
+import { SpendQuery } from './use/spend.query.js';
 
 @Module({
   imports: [
@@ -89,6 +94,7 @@ import { DueAgentsQuery } from './timers/due-agents.query.js';
     }),
     ProjectionModule.forFeature(deploymentListProjection),
     ProjectionModule.forFeature(hostListProjection),
+    ProjectionModule.forFeature(endUserUseProjection),
     RelayModule.forFeature({ categories: [agentCodec.category], toContractEvent }),
   ],
   controllers: [
@@ -100,6 +106,7 @@ import { DueAgentsQuery } from './timers/due-agents.query.js';
     HostNatsController,
     OperatorHostsNatsController,
     PersonalDataNatsController,
+    PolicyNatsController,
   ],
   providers: [
     AgentStreams,
@@ -117,6 +124,9 @@ import { DueAgentsQuery } from './timers/due-agents.query.js';
     EndUserSuspensions,
     EndUserStandingHandler,
     RememberSuspendedEndUsers,
+    Policies,
+    RememberPolicies,
+    SpendQuery,
     AgentMetrics,
 
     CreationTiming,

@@ -3,6 +3,10 @@ import { PlatformModule, ProjectionModule, RelayModule } from '@berth/service';
 import { Module } from '@nestjs/common';
 import { AgentsOfEndUser } from './agents-of-end-user.js';
 import { EndUsersConfig, readEndUsersConfig } from './config.js';
+import { DefaultsCommandHandler } from './defaults/defaults.command-handler.js';
+import { defaultsCodec } from './defaults/defaults.events.js';
+import { DefaultsNatsController } from './defaults/defaults.nats-controller.js';
+import { DefaultsStreams } from './defaults/defaults.streams.js';
 import { EndUserCommandHandler } from './end-user/end-user.command-handler.js';
 import { EndUserErasure } from './end-user/end-user-erasure.js';
 import { endUserCodec } from './end-user/end-user.events.js';
@@ -19,6 +23,9 @@ import { LookupKey } from './external-id/lookup-key.js';
 import { migrations } from './migrations.js';
 import { PersonalKeyQuery } from './personal-data/personal-key.query.js';
 import { PersonalKeys } from './personal-data/personal-keys.js';
+import { PoliciesInAgents } from './policy/policies-in-agents.js';
+import { PolicyCommandHandler } from './policy/policy.command-handler.js';
+import { PolicyNatsController } from './policy/policy.nats-controller.js';
 import { toContractEvent } from './publish/to-contract-event.js';
 import { EndUserStanding } from './standing/end-user-standing.js';
 import { AuthenticateTokenQuery } from './token/authenticate-token.query.js';
@@ -43,9 +50,12 @@ import { TokenVault } from './token/token-vault.js';
       inject: [EndUsersConfig],
       useFactory: ({ keyring }: EndUsersConfig) => endUserListProjection(new SecretBox(keyring)),
     }),
-    RelayModule.forFeature({ categories: [endUserCodec.category, tokenCodec.category], toContractEvent }),
+    RelayModule.forFeature({
+      categories: [endUserCodec.category, tokenCodec.category, defaultsCodec.category],
+      toContractEvent,
+    }),
   ],
-  controllers: [EndUserNatsController, TokenNatsController],
+  controllers: [EndUserNatsController, TokenNatsController, PolicyNatsController, DefaultsNatsController],
   providers: [
     {
       provide: SecretBox,
@@ -71,6 +81,11 @@ import { TokenVault } from './token/token-vault.js';
     EndUserActivity,
     RequestRate,
     AuthenticateTokenQuery,
+
+    PoliciesInAgents,
+    PolicyCommandHandler,
+    DefaultsStreams,
+    DefaultsCommandHandler,
 
     AgentsOfEndUser,
     EndUserViews,

@@ -19,6 +19,7 @@ import { agentCodec } from '../agent/agent.events.js';
 import type { Agent, AgentEvent, AgentIdentity } from '../agent/agent.js';
 import { templateSource } from '../agent/agent-source.js';
 import { box, identitiesOn } from '../fixtures/personal-data.fixture.js';
+import { Policies } from '../policy/policies.js';
 import { migrations } from '../migrations/migrations.js';
 import { AgentActivity } from './agent-activity.js';
 import { agentListProjection } from './agent-list.projection.js';
@@ -150,6 +151,7 @@ describe('the agent list', () => {
       new AgentCommandHandler(new AgentStreams(store, new SnapshotTable(database, log)), store, runner),
       new AgentActivity(database),
       identitiesOn(database),
+      new Policies(database),
     );
 
   const rows = (): Promise<unknown[]> => database.query('SELECT * FROM agent_list ORDER BY id');

@@ -24,6 +24,7 @@ const COLUMNS = `
   sleep_depth text,
   source jsonb NOT NULL,
   resources jsonb NOT NULL,
+  volume_gb integer,
   guest jsonb NOT NULL,
   epoch integer NOT NULL,
   host text,
@@ -51,7 +52,7 @@ export const AGENT_LIST = { name: 'agent-list' } as const;
  */
 export const agentListProjection = (box: SecretBox): Projection => ({
   name: AGENT_LIST.name,
-  version: 2,
+  version: 3,
   categories: [agentCodec.category],
 
   async createTables(tx, suffix) {

@@ -6,6 +6,7 @@ import type {
   ListAgents,
   LocatedAgent,
 } from '@berth/contracts/agents';
+import type { Policy } from '@berth/contracts/schema';
 import { streamName, type ProjectionRunner } from '@berth/event-store';
 import { DomainError, type Page } from '@berth/kernel';
 import { Database, decodeCursor, encodeCursor, type SqlRunner } from '@berth/persistence';
@@ -14,6 +15,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { hostLost } from '../agent/decide-lost.js';
 import { agentCodec } from '../agent/agent.events.js';
 import { AGENT_LIST } from './agent-list.projection.js';
+import { joinPolicy, POLICY_IN_FORCE } from '../policy/policies.js';
 import type { AgentRow } from './agent-row.js';
 import { viewOf } from './agent-view.js';
 import { AgentsFromLog } from './agents-from-log.js';
@@ -27,11 +29,12 @@ interface ShownRow extends Omit<AgentRow, 'state_changed_at' | 'woken_at' | 'cre
   readonly last_active_at: Date | null;
   readonly last_activity_kind: string | null;
   readonly sleep_at: Date | null;
+  readonly policy: Policy | null;
 }
 
 const SELECT = `
-  SELECT l.*, a.last_active_at, a.last_activity_kind, a.sleep_at
-  FROM agent_list l LEFT JOIN agent_activity a ON a.agent_id = l.id`;
+  SELECT l.*, a.last_active_at, a.last_activity_kind, a.sleep_at, ${POLICY_IN_FORCE} AS policy
+  FROM agent_list l LEFT JOIN agent_activity a ON a.agent_id = l.id ${joinPolicy('l')}`;
 
 interface ListedRow extends ShownRow {
   /** Number of rows found for this page, including one beyond its limit. */
@@ -96,6 +99,16 @@ export class AgentListQuery {
     return { counts: Object.fromEntries(rows.map(({ id, agents }) => [id, Number(agents)])) };
   }
 
+  /** The number of agents of one end user. */
+  async countOf(accountId: string, endUserId: string): Promise<number> {
+    const [row] = await this.database.query<{ agents: string }>(
+      `SELECT count(*) AS agents FROM agent_list
+       WHERE account_id = $1 AND end_user_id = $2 AND state <> 'deleting'`,
+      [accountId, endUserId],
+    );
+    return Number(row?.agents ?? 0);
+  }
+
   /**
    * Returns the host of the agent's volume, and the agent's guest. Errors: not_found `agent_not_found`, unavailable
    * `agent_unavailable` while the host is lost.
@@ -133,8 +146,8 @@ const listSql = (query: ListAgents): { sql: string; params: unknown[] } => {
         ORDER BY l.id DESC LIMIT $${params.length}),
       sized AS (SELECT id, sum(bytes) OVER (ORDER BY id DESC) - bytes AS bytes_before, count(*) OVER () AS found
         FROM page)
-      SELECT l.*, a.last_active_at, a.last_activity_kind, a.sleep_at, sized.found
-      FROM sized JOIN agent_list l USING (id) LEFT JOIN agent_activity a ON a.agent_id = l.id
+      SELECT l.*, a.last_active_at, a.last_activity_kind, a.sleep_at, ${POLICY_IN_FORCE} AS policy, sized.found
+      FROM sized JOIN agent_list l USING (id) LEFT JOIN agent_activity a ON a.agent_id = l.id ${joinPolicy('l')}
       WHERE sized.bytes_before < ${String(PAGE_BYTES)} ORDER BY l.id DESC`,
     params,
   };
@@ -158,7 +171,7 @@ const cursorId = (cursor: string): string => {
 };
 
 /** Converts times, which the driver returns as `Date`, to ISO 8601. */
-const toView = ({ last_active_at, last_activity_kind, sleep_at, ...row }: ShownRow): AgentView =>
+const toView = ({ last_active_at, last_activity_kind, sleep_at, policy, ...row }: ShownRow): AgentView =>
   viewOf(
     {
       ...row,
@@ -174,4 +187,5 @@ const toView = ({ last_active_at, last_activity_kind, sleep_at, ...row }: ShownR
           lastActivityKind: last_activity_kind ?? 'start',
           sleepAt: sleep_at?.toISOString() ?? null,
         },
+    policy,
   );

@@ -23,7 +23,9 @@ export interface AgentRow {
   readonly idle_ttl_seconds: number;
   readonly sleep_depth: 'warm' | 'cold' | null;
   readonly source: AgentView['source'];
+  /** Its own; a policy may replace them. */
   readonly resources: Resources;
+  readonly volume_gb: number | null;
   readonly guest: { readonly version: string; readonly capabilities: readonly string[] };
   readonly epoch: number;
   readonly host: string | null;
@@ -81,7 +83,13 @@ export const evolveRow = (
       };
     }
     case 'AgentStarted':
-      return { ...changed, state: 'running', state_reason: null, guest: event.data.guest };
+      return {
+        ...changed,
+        state: 'running',
+        state_reason: null,
+        guest: event.data.guest,
+        volume_gb: row.volume_gb ?? row.resources.diskGb,
+      };
     case 'AgentFellAsleep':
       return {
         ...changed,
@@ -111,13 +119,19 @@ export const evolveRow = (
 };
 
 type SameStateEvent =
-  VersionEvent | Extract<AgentEvent, { readonly type: 'AgentSleepRequested' | 'AgentRanOutOfMemory' }>;
+  | VersionEvent
+  | Extract<AgentEvent, { readonly type: 'AgentSleepRequested' | 'AgentResized' | 'AgentRanOutOfMemory' }>;
 
 const keepsState = (event: AgentEvent): event is SameStateEvent =>
-  event.type === 'AgentSleepRequested' || event.type === 'AgentRanOutOfMemory' || isVersionEvent(event);
+  event.type === 'AgentSleepRequested' ||
+  event.type === 'AgentResized' ||
+  event.type === 'AgentRanOutOfMemory' ||
+  isVersionEvent(event);
 
 const inSameState = (row: AgentRow, event: SameStateEvent): AgentRow => {
   if (event.type === 'AgentSleepRequested') return row;
+  if (event.type === 'AgentResized')
+    return { ...row, volume_gb: Math.max(row.volume_gb ?? 0, event.data.resources.diskGb) };
   if (event.type !== 'AgentRanOutOfMemory') return withVersion(row, event);
   const { message, at } = event.data;
   return { ...row, updated_at: at, last_error: { code: 'out_of_memory', message, at } };
@@ -156,6 +170,7 @@ const newRow = ({ agentId, source, at, ...profile }: Creation, identity: AgentId
   sleep_depth: null,
   source: publicSource(source),
   resources: profile.resources,
+  volume_gb: null,
   guest: { version: '', capabilities: [] },
   epoch: 0,
   host: null,

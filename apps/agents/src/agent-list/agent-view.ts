@@ -1,3 +1,5 @@
+import type { Policy } from '@berth/contracts/schema';
+import { valuesInForce } from '../policy/in-force.js';
 import { AGENT_STATES, type AgentState, type AgentView } from '@berth/contracts/agents';
 import type { AgentRow } from './agent-row.js';
 
@@ -10,10 +12,14 @@ export interface Activity {
 
 /**
  * The API's view of an agent; `activity` is null before its first use. An agent whose identity cannot be opened is deleted
- * with its end user.
+ * with its end user. `policy` is the one in force for it.
  */
-export const viewOf = (row: AgentRow, activity: Activity | null): AgentView => {
+export const viewOf = (row: AgentRow, activity: Activity | null, policy: Policy | null): AgentView => {
   if (!isState(row.state)) throw new Error(`A row of the agent list has the unknown state ${row.state}.`);
+  const { resources, idleTtlSeconds } = valuesInForce(
+    { resources: row.resources, idleTtlSeconds: row.idle_ttl_seconds, volumeGb: row.volume_gb },
+    policy,
+  );
   const used = activity !== null && activity.lastActiveAt > row.woken_at ? activity : null;
   return {
     id: row.id,
@@ -27,14 +33,14 @@ export const viewOf = (row: AgentRow, activity: Activity | null): AgentView => {
     stateReason: row.state_reason,
     stateChangedAt: row.state_changed_at,
     lastError: row.last_error,
-    idleTtlSeconds: row.idle_ttl_seconds,
+    idleTtlSeconds,
     sleepDepth: row.sleep_depth,
     lastActiveAt: used?.lastActiveAt ?? row.woken_at,
     lastActivityKind: used?.lastActivityKind ?? 'start',
-    sleepAt: row.state === 'running' ? sleepAt(row, used) : null,
+    sleepAt: row.state === 'running' ? sleepAt(row, idleTtlSeconds, used) : null,
     nextWakeAt: null,
     source: row.source,
-    resources: row.resources,
+    resources,
     guest: row.guest,
     appUrl: null,
     createdAt: row.created_at,
@@ -44,8 +50,8 @@ export const viewOf = (row: AgentRow, activity: Activity | null): AgentView => {
 
 const isState = (state: string): state is AgentState => AGENT_STATES.some((known) => known === state);
 
-const sleepAt = (row: AgentRow, used: Activity | null): string | null => {
-  if (row.idle_ttl_seconds === 0) return null;
+const sleepAt = (row: AgentRow, idleTtlSeconds: number, used: Activity | null): string | null => {
+  if (idleTtlSeconds === 0) return null;
   if (used !== null) return used.sleepAt;
-  return new Date(Date.parse(row.state_changed_at) + row.idle_ttl_seconds * 1000).toISOString();
+  return new Date(Date.parse(row.state_changed_at) + idleTtlSeconds * 1000).toISOString();
 };

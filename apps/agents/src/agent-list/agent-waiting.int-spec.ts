@@ -20,6 +20,7 @@ import { agentCodec } from '../agent/agent.events.js';
 import type { Agent, AgentEvent } from '../agent/agent.js';
 import { AgentStreams } from '../agent/agent.streams.js';
 import { box, identitiesOn } from '../fixtures/personal-data.fixture.js';
+import { Policies } from '../policy/policies.js';
 import { migrations } from '../migrations/migrations.js';
 import { AgentActivity } from './agent-activity.js';
 import { agentListProjection } from './agent-list.projection.js';
@@ -64,6 +65,7 @@ const start = async (natsUrl: string): Promise<Instance> => {
     new AgentCommandHandler(streams, store, runner),
     new AgentActivity(database),
     identitiesOn(database),
+    new Policies(database),
   );
   return { link, database, runner, query: new AgentListQuery(database, fromLog, runner) };
 };

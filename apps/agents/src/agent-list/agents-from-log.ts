@@ -1,4 +1,5 @@
 import type { AgentView, LocatedAgent } from '@berth/contracts/agents';
+import type { Policy } from '@berth/contracts/schema';
 import { DomainError, isId } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
 import { AgentCommandHandler } from '../agent/agent.command-handler.js';
@@ -6,6 +7,8 @@ import type { AgentWithRow } from '../agent/agent.streams.js';
 import { AgentIdentities } from '../personal-data/agent-identities.js';
 import { AgentActivity } from './agent-activity.js';
 import type { AgentRow } from './agent-row.js';
+import { ownerOfRow } from '../agent/owner.js';
+import { Policies } from '../policy/policies.js';
 import type { Activity } from './agent-view.js';
 
 /**
@@ -18,12 +21,14 @@ export class AgentsFromLog {
     private readonly agents: AgentCommandHandler,
     private readonly activity: AgentActivity,
     private readonly identities: AgentIdentities,
+    private readonly policies: Policies,
   ) {}
 
   /** Errors: not_found `agent_not_found`, also for another account's agent and for one that is being deleted. */
   async view(accountId: string, agentId: string): Promise<AgentView> {
     const agent = await this.load(accountId, agentId);
-    return this.identities.view(agent, await this.lastUse(agentId));
+    const [used, policy] = await Promise.all([this.lastUse(agentId), this.policyOf(agent.row)]);
+    return this.identities.view(agent, used, policy);
   }
 
   /** Errors: as `view`. */
@@ -38,6 +43,11 @@ export class AgentsFromLog {
     if (found === null || row === null || row.account_id !== accountId || row.state === 'deleting')
       throw new DomainError('not_found', 'agent_not_found', 'There is no such agent.');
     return { agent: found.agent, row };
+  }
+
+  /** While the tables are unavailable, the view shows the agent's own values instead. */
+  private policyOf(row: AgentRow): Promise<Policy | null> {
+    return this.policies.inForce(ownerOfRow(row)).catch(() => null);
   }
 
   /** While the tables are unavailable, the view shows the last start instead. */

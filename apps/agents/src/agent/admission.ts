@@ -1,21 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { AccountSuspensions } from '../suspension/account-suspensions.js';
 import { EndUserSuspensions } from '../suspension/end-user-suspensions.js';
-import type { Profile } from './agent.js';
+import type { Owner } from './owner.js';
+
+export { ownerOf, type Owner } from './owner.js';
 
 /** What somebody wants to do with an agent. `use`: a call that joins a start, or that finds the agent not running. */
 export type Act = 'use' | 'wake' | 'start' | 'restart' | 'create' | 'deploy';
-
-/** Whose agent it is; `endUserId` is null for an agent of no end user. */
-export interface Owner {
-  readonly accountId: string;
-  readonly endUserId: string | null;
-}
-
-export const ownerOf = ({ accountId, personal }: Profile): Owner => ({
-  accountId,
-  endUserId: personal.endUserId,
-});
 
 /** Forbids acts: throws a `DomainError` when a suspension or a policy forbids this one. */
 export abstract class AdmissionRule {

@@ -76,6 +76,16 @@ export type AgentEvent =
       };
     }
   | {
+      /** The start at this epoch gave it other sizes than it had before. */
+      readonly type: 'AgentResized';
+      readonly data: {
+        readonly agentId: string;
+        readonly epoch: number;
+        readonly resources: Resources;
+        readonly at: string;
+      };
+    }
+  | {
       readonly type: 'AgentFellAsleep';
       readonly data: {
         readonly agentId: string;

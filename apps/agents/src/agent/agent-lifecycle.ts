@@ -7,7 +7,7 @@ import { ENV_TOO_LARGE } from '../env/env-limits.js';
 import { HostStreams } from '../host/host.streams.js';
 import { countStart } from './agent-metrics.js';
 import { AgentCommandHandler, systemOrigin, type CommandOrigin } from './agent.command-handler.js';
-import type { Agent, LiveAgent } from './agent.js';
+import type { Agent, LiveAgent, Resources } from './agent.js';
 import { StartRecipe } from './start-recipe.js';
 
 /** Settled: no transition is in progress any more. Otherwise, `error` is why the transition could not continue. */
@@ -74,10 +74,10 @@ export class AgentLifecycle {
     const { agentId, epoch } = agent;
     try {
       const thawed = life.thaw ? await this.thaw(agent) : null;
-      const { guest } = thawed ?? (await this.startCold(agent, life.deadline));
+      const started = thawed ?? (await this.startCold(agent, life.deadline));
       await this.agents.handle(
         agentId,
-        { type: 'ConfirmStarted', epoch, guest, at: now() },
+        { type: 'ConfirmStarted', epoch, ...started, at: now() },
         this.origin(agent, 'started'),
       );
       countStart(life.cause, thawed !== null);
@@ -104,7 +104,8 @@ export class AgentLifecycle {
   private async thaw(agent: LiveAgent): Promise<StartedAgent | null> {
     try {
       const { agentId, epoch } = agent;
-      return await this.requester.request(runtimeRequests.thaw, { agentId, epoch }, toHost(agent));
+      const { guest } = await this.requester.request(runtimeRequests.thaw, { agentId, epoch }, toHost(agent));
+      return { guest };
     } catch (error) {
       if (isDomainError(error) && (error.code === 'agent_not_frozen' || error.code === 'agent_not_on_host'))
         return null;
@@ -112,10 +113,16 @@ export class AgentLifecycle {
     }
   }
 
-  private async startCold(agent: LiveAgent, deadline: string): Promise<StartedAgent> {
+  private async startCold(
+    agent: LiveAgent,
+    deadline: string,
+  ): Promise<StartedAgent & { readonly resources: Resources }> {
     const deadlineMs = Math.max(1_000, Math.min(60_000, Date.parse(deadline) - Date.now()));
     const request = await this.recipe.of(agent, deadlineMs);
-    return await this.requester.request(runtimeRequests.start, request, toHost(agent)).catch(refuseTooLarge);
+    const { guest } = await this.requester
+      .request(runtimeRequests.start, request, toHost(agent))
+      .catch(refuseTooLarge);
+    return { guest, resources: request.resources };
   }
 
   private async stop(agent: LiveAgent): Promise<boolean> {

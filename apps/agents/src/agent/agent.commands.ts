@@ -1,4 +1,4 @@
-import type { Guest, Profile, SleepReason } from './agent.js';
+import type { Guest, Profile, Resources, SleepReason } from './agent.js';
 import type { DeployedSource } from './agent-source.js';
 
 /** The commands on an agent. `at` is the current time, ISO 8601. */
@@ -21,7 +21,14 @@ export type AgentCommand =
     }
   | { readonly type: 'Start'; readonly cause: 'start' | 'restart'; readonly at: string }
   | { readonly type: 'Wake'; readonly refusedEpoch: number | null; readonly at: string }
-  | { readonly type: 'ConfirmStarted'; readonly epoch: number; readonly guest: Guest; readonly at: string }
+  | {
+      readonly type: 'ConfirmStarted';
+      readonly epoch: number;
+      readonly guest: Guest;
+      /** The sizes of a cold start; a thawed agent keeps those that it has. */
+      readonly resources?: Resources;
+      readonly at: string;
+    }
   | {
       readonly type: 'FailTransition';
       readonly epoch: number;

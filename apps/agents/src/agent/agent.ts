@@ -4,6 +4,7 @@ import {
   type AgentIdentity,
   type Guest,
   type Profile,
+  type Resources,
   type SleepReason,
   type StartCause,
   type VersionEvent,
@@ -54,6 +55,10 @@ export interface LiveAgent {
   /** The host that holds its volume; null before the first start. */
   readonly host: string | null;
   readonly guest: Guest;
+  /** The sizes of its last cold start. */
+  readonly sizes: Resources;
+  /** Size of its volume, which never shrinks; null before the first start. */
+  readonly volumeGb: number | null;
   /** Times of the last recoveries, newest last. */
   readonly recoveries: readonly string[];
   readonly since: string;
@@ -99,19 +104,15 @@ export const evolve = (agent: Agent, event: AgentEvent): Agent => {
       return starting(agent, event.data);
     case 'AgentStarted':
       return hasStarted(agent, event.data);
-    case 'AgentFellAsleep': {
-      const { depth, reason, at } = event.data;
-      return withLife(agent, { state: 'sleeping', depth, reason }, at);
-    }
+    case 'AgentResized':
+      return resized(agent, event.data.resources);
     case 'AgentSleepRequested':
     case 'AgentRanOutOfMemory':
       return agent;
-    case 'AgentStopping': {
-      const { target, deadline, at, epoch } = event.data;
-      return withLife(agent, { state: 'stopping', target, deadline }, at, { epoch });
-    }
+    case 'AgentFellAsleep':
+    case 'AgentStopping':
     case 'AgentStopped':
-      return withLife(agent, { state: 'stopped' }, event.data.at);
+      return resting(agent, event);
     case 'AgentFailed':
       return withLife(agent, failedLife(agent, event.data), event.data.at);
     case 'AgentDeletionRequested':
@@ -119,6 +120,19 @@ export const evolve = (agent: Agent, event: AgentEvent): Agent => {
     case 'AgentDeleted':
       return { status: 'deleted' };
   }
+};
+
+type RestEvent = Extract<AgentEvent, { readonly type: 'AgentFellAsleep' | 'AgentStopping' | 'AgentStopped' }>;
+
+const resting = (agent: Agent, event: RestEvent): Agent => {
+  const { at } = event.data;
+  if (event.type === 'AgentStopped') return withLife(agent, { state: 'stopped' }, at);
+  if (event.type === 'AgentFellAsleep') {
+    const { depth, reason } = event.data;
+    return withLife(agent, { state: 'sleeping', depth, reason }, at);
+  }
+  const { target, deadline, epoch } = event.data;
+  return withLife(agent, { state: 'stopping', target, deadline }, at, { epoch });
 };
 
 const failedLife = (
@@ -146,6 +160,8 @@ const created = ({
   epoch: 0,
   host: null,
   guest: NO_GUEST,
+  sizes: profile.resources,
+  volumeGb: null,
   recoveries: [],
   since: at,
 });
@@ -171,8 +187,14 @@ const hasStarted = (agent: Agent, { guest, at }: { readonly guest: Guest; readon
         life: { state: 'running' },
         since: at,
         guest,
+        volumeGb: agent.volumeGb ?? agent.sizes.diskGb,
         versions: 'version' in agent.life ? started(agent.versions, agent.life.version) : agent.versions,
       }
+    : agent;
+
+const resized = (agent: Agent, sizes: Resources): Agent =>
+  agent.status === 'live'
+    ? { ...agent, sizes, volumeGb: Math.max(agent.volumeGb ?? 0, sizes.diskGb) }
     : agent;
 
 const withVersion = (agent: LiveAgent, event: VersionEvent): LiveAgent => {

@@ -4,7 +4,7 @@ import { runtimeRequests } from '@berth/contracts/runtime';
 import { SnapshotTable } from '@berth/event-store';
 import { deriveId, DomainError, newId } from '@berth/kernel';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { emptyTables, guest, MemoryAgents, silent } from '../fixtures/memory-agents.fixture.js';
+import { emptyTables, guest, MemoryAgents, noPolicies, silent } from '../fixtures/memory-agents.fixture.js';
 import { ownersOn } from '../fixtures/personal-data.fixture.js';
 import { AgentExternalIdStreams, AgentNameStreams } from '../reservation/reservation.streams.js';
 import { Reservations } from '../reservation/reservations.js';
@@ -71,7 +71,7 @@ const creation = (): AgentCreation => {
     attempts,
     timing,
   );
-  const resources = new CreationResources(reservations, fakes, fakes);
+  const resources = new CreationResources(reservations, fakes, noPolicies, fakes);
   const profiles = new AgentProfiles(templates, ownersOn(emptyTables));
   const rollback = new CreationRollback(attempts, resources, lifecycle, timing, silent);
   return new AgentCreation(agents, lifecycle, profiles, resources, rollback, admission);

@@ -4,6 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { identityColumns, type AgentRow } from '../agent-list/agent-row.js';
 import { viewOf } from '../agent-list/agent-view.js';
 import { Admission, ownerOf } from './admission.js';
+import { ownerOfRow } from './owner.js';
 import { AgentCommandHandler } from './agent.command-handler.js';
 import { AgentLifecycle } from './agent-lifecycle.js';
 import { AgentProfiles, identityIn } from './agent-profiles.js';
@@ -63,7 +64,7 @@ export class AgentCreation {
     );
     if (!isFirst || row === null) return this.firstView(agentId, request);
     await this.complete(creation);
-    return shown(row, request);
+    return this.shown(row, request);
   }
 
   private async firstView(agentId: string, request: CreateAgent): Promise<AgentView> {
@@ -71,7 +72,12 @@ export class AgentCreation {
     if (first?.agent.status !== 'live' || first.row === null)
       throw new Error(`The stream of ${agentId} has no creation.`);
     await this.complete({ agentId, attempt: 0, request, profile: first.agent.profile });
-    return shown(first.row, request);
+    return this.shown(first.row, request);
+  }
+
+  private async shown(row: AgentRow, request: CreateAgent): Promise<AgentView> {
+    const policy = await this.resources.policyOf(ownerOfRow(row));
+    return viewOf({ ...row, ...identityColumns(identityIn(request)) }, null, policy);
   }
 
   /** An agent whose owner was deleted while it was being created is deleted, too. */
@@ -81,6 +87,3 @@ export class AgentCreation {
     else await this.rollback.revoke({ ...creation, identity: identityIn(request) });
   }
 }
-
-const shown = (row: AgentRow, request: CreateAgent): AgentView =>
-  viewOf({ ...row, ...identityColumns(identityIn(request)) }, null);

@@ -1,8 +1,12 @@
 import type { CreateAgent } from '@berth/contracts/agents';
+import type { Policy } from '@berth/contracts/schema';
 import { Inject, Injectable } from '@nestjs/common';
 import { EnvVault } from '../env/env-vault.js';
 import { Placement } from '../host/placement.js';
 import type { Holder } from '../reservation/reservation.js';
+import { valuesInForce } from '../policy/in-force.js';
+import { Policies } from '../policy/policies.js';
+import { ownerOf, type Owner } from './owner.js';
 import { Reservations } from '../reservation/reservations.js';
 import type { AgentIdentity, Profile } from './agent.js';
 import { claimsOf } from './claims.js';
@@ -21,6 +25,7 @@ export class CreationResources {
   constructor(
     private readonly reservations: Reservations,
     @Inject(Placement) private readonly placement: Pick<Placement, 'place'>,
+    @Inject(Policies) private readonly policies: Pick<Policies, 'inForce'>,
     @Inject(EnvVault) private readonly vault: Pick<EnvVault, 'putCreated' | 'forgetCreated'>,
   ) {}
 
@@ -31,10 +36,17 @@ export class CreationResources {
   async acquire({ agentId, attempt, request, profile, identity }: CreationAttempt): Promise<string> {
     for (const claim of claimsOf(profile.accountId, identity))
       await this.reservations.claim(claim, { agentId, attempt }, request);
-    const { accountId, resources } = profile;
+    const { accountId } = profile;
+    const own = { ...profile, volumeGb: null };
+    const { resources } = valuesInForce(own, await this.policyOf(ownerOf(profile)));
     const host = await this.placement.place({ agentId, attempt, accountId, ...resources });
     await this.vault.putCreated(agentId, attempt, request.env);
     return host;
+  }
+
+  /** The policy that the new agent has from its first start on. */
+  policyOf(owner: Owner): Promise<Policy | null> {
+    return this.policies.inForce(owner);
   }
 
   /** Releases the resources of an attempt that was abandoned in the log. */

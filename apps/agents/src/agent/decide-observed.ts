@@ -1,5 +1,6 @@
 import type { AgentCommand, AgentCommandOf } from './agent.commands.js';
-import type { AgentEvent, Life, LiveAgent } from './agent.js';
+import type { AgentEvent, Life, LiveAgent, Resources } from './agent.js';
+import { haveSameSizes } from './sizes.js';
 import { isUntried } from './agent-versions.js';
 import { beforeLoss, settleEarlierPresence, settleLostAbsence, settleLostPresence } from './decide-lost.js';
 import { failed, startFailed, starting } from './agent-starting.js';
@@ -123,16 +124,24 @@ export const atEpoch = (command: EpochCommand, agent: LiveAgent): readonly Agent
 };
 
 const confirmStarted = (
-  { guest, at }: AgentCommandOf<'ConfirmStarted'>,
+  { guest, resources, at }: AgentCommandOf<'ConfirmStarted'>,
   agent: LiveAgent,
 ): readonly AgentEvent[] => {
   const { life, agentId, epoch, versions } = agent;
   if (!isStarting(life)) return [];
   return [
     ...(isUntried(versions, life.version) ? adoptNext(agent, at) : []),
+    ...resized(agent, resources ?? agent.sizes, at),
     { type: 'AgentStarted', data: { agentId, epoch, guest, at } },
   ];
 };
+
+const resized = (
+  { agentId, epoch, sizes }: LiveAgent,
+  resources: Resources,
+  at: string,
+): readonly AgentEvent[] =>
+  haveSameSizes(resources, sizes) ? [] : [{ type: 'AgentResized', data: { agentId, epoch, resources, at } }];
 
 /** The agent runs on: its guest restarts the program. */
 const outOfMemory = (

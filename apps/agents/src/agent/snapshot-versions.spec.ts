@@ -15,6 +15,7 @@ const AGENT_HISTORY = [
   'AgentCreated.v2',
   'AgentCreated.v3',
   'AgentStarting',
+  'AgentResized',
   'AgentStarted',
   'AgentFellAsleep',
   'AgentVersionPrepared',

@@ -3,6 +3,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AgentsConfig } from '../config.js';
 import { EnvVault } from '../env/env-vault.js';
 import { AgentIdentities } from '../personal-data/agent-identities.js';
+import { ownValuesOf, valuesInForce } from '../policy/in-force.js';
+import { Policies } from '../policy/policies.js';
+import { ownerOf } from './owner.js';
 import { agentToken, tokenSecretOf } from './agent-token.js';
 import type { LiveAgent } from './agent.js';
 import { startsWith } from './agent-versions.js';
@@ -15,6 +18,7 @@ export class StartRecipe {
   constructor(
     @Inject(EnvVault) private readonly vault: Pick<EnvVault, 'open' | 'forget'>,
     @Inject(AgentIdentities) private readonly identities: Pick<AgentIdentities, 'of'>,
+    @Inject(Policies) private readonly policies: Pick<Policies, 'inForce'>,
     @Inject(AgentsConfig) { keyring }: Pick<AgentsConfig, 'keyring'>,
   ) {
     this.tokenSecret = tokenSecretOf(keyring);
@@ -22,8 +26,12 @@ export class StartRecipe {
 
   async of(agent: LiveAgent, deadlineMs: number): Promise<StartAgent> {
     const { agentId, epoch, profile } = agent;
-    const env = await this.vault.open(agentId);
-    const { instructions } = await this.identities.of(agentId, profile.personal);
+    const [env, { instructions }, policy] = await Promise.all([
+      this.vault.open(agentId),
+      this.identities.of(agentId, profile.personal),
+      this.policies.inForce(ownerOf(profile)),
+    ]);
+    const { resources, idleTtlSeconds } = valuesInForce(ownValuesOf(agent), policy);
     return {
       agentId,
       epoch,
@@ -33,8 +41,8 @@ export class StartRecipe {
       secretKeys: env.secretKeys,
       token: agentToken(this.tokenSecret, agentId, epoch),
       instructions,
-      resources: profile.resources,
-      idleTtlSeconds: profile.idleTtlSeconds,
+      resources,
+      idleTtlSeconds,
       deadlineMs,
     };
   }

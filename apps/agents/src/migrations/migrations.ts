@@ -6,6 +6,7 @@ import { addHostFigures } from './2026-11-22-hosts.js';
 import { createAccountSuspensions } from './2026-11-23-account-suspensions.js';
 import { createPersonalKeys } from './2026-11-23-personal-keys.js';
 import { createEndUserSuspensions } from './2026-11-23-end-user-suspensions.js';
+import { createPolicies } from './2026-11-23-policies.js';
 import { measureVariables } from './2026-11-22-variable-sizes.js';
 
 /** In the order in which they run. */
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   createAccountSuspensions,
   createPersonalKeys,
   createEndUserSuspensions,
+  createPolicies,
 ];

@@ -1,4 +1,5 @@
 import type { AgentView } from '@berth/contracts/agents';
+import type { Policy } from '@berth/contracts/schema';
 import { DomainError } from '@berth/kernel';
 import type { Personal } from '@berth/personal-data';
 import { Injectable } from '@nestjs/common';
@@ -23,12 +24,16 @@ export class AgentIdentities {
   }
 
   /** The view of a live agent. Errors: as `of`; also for any other agent. */
-  async view({ agent, row }: AgentWithRow, activity: Activity | null): Promise<AgentView> {
+  async view(
+    { agent, row }: AgentWithRow,
+    activity: Activity | null,
+    policy: Policy | null,
+  ): Promise<AgentView> {
     if (agent.status !== 'live' || row === null) throw notFound();
     const { agentId, profile } = agent;
-    if (profile.personal.endUserId === null) return viewOf(row, activity);
+    if (profile.personal.endUserId === null) return viewOf(row, activity, policy);
     const identity = await this.of(agentId, profile.personal);
-    return viewOf({ ...row, ...identityColumns(identity) }, activity);
+    return viewOf({ ...row, ...identityColumns(identity) }, activity, policy);
   }
 }
 

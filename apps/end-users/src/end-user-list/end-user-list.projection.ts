@@ -10,7 +10,7 @@ export const END_USER_LIST = { name: 'end-user-list' } as const;
 
 const tableOf = (suffix: string): string => `end_user_list_${suffix}`;
 const COLUMNS = `id, account_id, external_id, display_name, metadata, tags, status, suspended_at, created_at, updated_at,
-  erased, revision`;
+  erased, revision, policy`;
 
 /**
  * Every end user, its personal data in the clear; queries read the view `end_user_list`. A deleted one keeps a row
@@ -18,7 +18,7 @@ const COLUMNS = `id, account_id, external_id, display_name, metadata, tags, stat
  */
 export const endUserListProjection = (box: SecretBox): Projection => ({
   name: END_USER_LIST.name,
-  version: 2,
+  version: 3,
   categories: [endUserCodec.category],
 
   async createTables(tx, suffix) {
@@ -28,7 +28,7 @@ export const endUserListProjection = (box: SecretBox): Projection => ({
         external_id text COLLATE "C", display_name text, metadata jsonb, tags text[],
         status text NOT NULL, suspended_at timestamptz,
         created_at timestamptz NOT NULL, updated_at timestamptz NOT NULL, erased boolean NOT NULL DEFAULT false,
-        revision bigint NOT NULL
+        revision bigint NOT NULL, policy jsonb
       )`);
     const live = `WHERE status <> 'deleted'`;
     await tx.query(`CREATE INDEX ON ${tableOf(suffix)} (account_id, id) ${live}`);
@@ -122,6 +122,13 @@ const change = async (
       const sets = 'status = $2, suspended_at = $3, updated_at = $4, revision = $5';
       const values = [endUserId, status, since, event.at, revision];
       await tx.query(`UPDATE ${table} SET ${sets} WHERE id = $1`, values);
+      return;
+    }
+    case 'EndUserPolicySet':
+    case 'EndUserPolicyRemoved': {
+      const policy = event.type === 'EndUserPolicySet' ? JSON.stringify(event.policy) : null;
+      const sets = 'policy = $2::jsonb, updated_at = $3';
+      await tx.query(`UPDATE ${table} SET ${sets} WHERE id = $1`, [endUserId, policy, event.at]);
       return;
     }
     case 'EndUserDeleted': {

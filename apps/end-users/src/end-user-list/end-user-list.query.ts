@@ -15,7 +15,7 @@ interface Row extends Omit<EndUserRecord, 'suspendedAt' | 'createdAt' | 'updated
 const SELECT = `
   SELECT l.id AS "endUserId", l.external_id AS "externalId", l.display_name AS "displayName", l.metadata, l.tags,
     l.status, l.suspended_at AS "suspendedAt", l.created_at AS "createdAt", l.updated_at AS "updatedAt",
-    a.last_active_at AS "lastActiveAt"
+    l.policy, a.last_active_at AS "lastActiveAt"
   FROM end_user_list l LEFT JOIN end_users_vault.activity a ON a.end_user_id = l.id
   WHERE l.account_id = $1 AND l.status <> 'deleted' AND l.external_id IS NOT NULL`;
 

@@ -21,6 +21,7 @@ export class EndUserViews {
     accountId,
     sealed,
     suspendedAt,
+    policy,
     createdAt,
     updatedAt,
   }: LiveEndUser): Promise<EndUserView> {
@@ -32,7 +33,7 @@ export class EndUserViews {
     );
     const status = suspendedAt === null ? 'active' : 'suspended';
     const lastActiveAt = active?.at.toISOString() ?? null;
-    const record = { endUserId, status, suspendedAt, createdAt, updatedAt, lastActiveAt } as const;
+    const record = { endUserId, status, suspendedAt, policy, createdAt, updatedAt, lastActiveAt } as const;
     const [view] = await this.complete(accountId, [{ ...record, ...personal.open(sealed) }]);
     if (view === undefined) throw endUserNotFound();
     return view;
@@ -48,8 +49,6 @@ export class EndUserViews {
 }
 
 const viewOf = (record: EndUserRecord, agentCount: number): EndUserView => {
-  const { externalId, displayName, metadata, tags, status, suspendedAt, createdAt, updatedAt, lastActiveAt } =
-    record;
-  const times = { suspendedAt, createdAt, updatedAt, lastActiveAt };
-  return { externalId, displayName, metadata, tags, status, ...times, agentCount, policy: null };
+  const { endUserId: _opaque, policy, ...shown } = record;
+  return { ...shown, agentCount, policy };
 };

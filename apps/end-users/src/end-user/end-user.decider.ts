@@ -1,3 +1,4 @@
+import type { Policy } from '@berth/contracts/schema';
 import { DomainError, isoTime, type Decider } from '@berth/kernel';
 import type { SealedFields } from '../personal-data/personal-data.js';
 import { evolveEndUser, type EndUser, type EndUserEvent, type LiveEndUser } from './end-user.js';
@@ -16,12 +17,15 @@ export interface Put extends Command<'Put'> {
   readonly given: Partial<Omit<SealedFields, 'externalId'>>;
 }
 
+type ChangePolicy = (Command<'SetPolicy'> & { readonly policy: Policy }) | Command<'RemovePolicy'>;
+
 export type EndUserCommandToDecide =
   | Put
   /** Creates the end user unless it exists. */
   | (Command<'Ensure'> & { readonly externalId: string })
   | Command<'Suspend'>
   | Command<'Resume'>
+  | ChangePolicy
   | Command<'Delete'>
   | Command<'RecordErasure'>;
 
@@ -37,6 +41,9 @@ export const endUserDecider: Decider<EndUser, EndUserCommandToDecide, EndUserEve
         return requireLive(state).suspendedAt === null ? [about('EndUserSuspended', command)] : [];
       case 'Resume':
         return requireLive(state).suspendedAt === null ? [] : [about('EndUserResumed', command)];
+      case 'SetPolicy':
+      case 'RemovePolicy':
+        return changePolicy(command, requireLive(state));
       case 'Delete':
         if (state.kind === 'unknown') throw endUserNotFound();
         return state.kind === 'deleted' ? [] : [about('EndUserDeleted', command)];
@@ -59,6 +66,12 @@ const put = (
   return [
     { type: 'EndUserCreated', endUserId, accountId, externalId, displayName, metadata, tags, createdAt: at },
   ];
+};
+
+const changePolicy = (command: ChangePolicy, { policy }: LiveEndUser): readonly EndUserEvent[] => {
+  if (command.type === 'SetPolicy')
+    return [{ ...about('EndUserPolicySet', command), policy: command.policy }];
+  return policy === null ? [] : [about('EndUserPolicyRemoved', command)];
 };
 
 const about = <const Type extends string>(

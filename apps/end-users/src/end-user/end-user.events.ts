@@ -1,13 +1,15 @@
 import { endUsersEvents } from '@berth/contracts/end-users';
 import type { EventCodec, RecordedEvent } from '@berth/event-store';
 import { contractEvent, type ContractEvent } from '@berth/kernel';
-import type { EndUserEvent } from './end-user.js';
+import type { EndUserEvent, EndUserPolicySet } from './end-user.js';
 
 const TYPES: ReadonlySet<string> = new Set<EndUserEvent['type']>([
   'EndUserCreated',
   'EndUserUpdated',
   'EndUserSuspended',
   'EndUserResumed',
+  'EndUserPolicySet',
+  'EndUserPolicyRemoved',
   'EndUserDeleted',
   'EndUserErased',
 ]);
@@ -22,13 +24,19 @@ export const endUserCodec: EventCodec<EndUserEvent> = {
   },
 };
 
+type PlainEvent = 'created' | 'updated' | 'suspended' | 'resumed' | 'deleted' | 'policyRemoved';
+
 /** Returns the public part of an event, without personal data; null when the event is private. */
 export const toEndUserContractEvent = (recorded: RecordedEvent): ContractEvent | null => {
   const event = endUserCodec.fromStored(recorded);
   const { endUserId, accountId } = event;
-  const publish = (name: keyof typeof endUsersEvents, at: string): ContractEvent =>
+  const publish = (name: PlainEvent, at: string): ContractEvent =>
     contractEvent(endUsersEvents[name], { accountId, subjectId: endUserId }, { accountId, endUserId, at });
   switch (event.type) {
+    case 'EndUserPolicySet':
+      return policySet(event);
+    case 'EndUserPolicyRemoved':
+      return publish('policyRemoved', event.at);
     case 'EndUserCreated':
       return publish('created', event.createdAt);
     case 'EndUserUpdated':
@@ -43,3 +51,10 @@ export const toEndUserContractEvent = (recorded: RecordedEvent): ContractEvent |
       return null;
   }
 };
+
+const policySet = ({ endUserId, accountId, policy, at }: EndUserPolicySet): ContractEvent =>
+  contractEvent(
+    endUsersEvents.policySet,
+    { accountId, subjectId: endUserId },
+    { accountId, endUserId, policy, at },
+  );

@@ -11,6 +11,8 @@ describeGoldenEvents(join(import.meta.dirname, '__events__'), endUserCodec, {
   EndUserUpdated: true,
   EndUserSuspended: true,
   EndUserResumed: true,
+  EndUserPolicySet: true,
+  EndUserPolicyRemoved: true,
   EndUserDeleted: true,
   EndUserErased: true,
 });
@@ -62,6 +64,27 @@ describe('an end user', () => {
     expect(given(history('EndUserSuspended'), 'Suspend').events).toEqual([]);
     expect(given(history('EndUserSuspended'), 'Resume').events).toMatchObject([{ type: 'EndUserResumed' }]);
     expect(given(history('EndUserSuspended', 'EndUserResumed'), 'Resume').events).toEqual([]);
+  });
+
+  it('has the policy that was set last, as a whole, until its removal', () => {
+    const set = (policy: object, events: EndUserEvent[]) =>
+      decideGiven(endUserDecider, events, { type: 'SetPolicy', ...about, policy, now }).events;
+    const remove = (events: EndUserEvent[]) =>
+      decideGiven(endUserDecider, events, { type: 'RemovePolicy', ...about, now }).events;
+    const policyAfter = (events: readonly EndUserEvent[]) => {
+      const state = events.reduce(endUserDecider.evolve, endUserDecider.initial);
+      return state.kind === 'live' ? state.policy : undefined;
+    };
+    const first = [...history(), ...set({ mem_mb: 512, wakes_per_hour: 3 }, history())];
+    expect(policyAfter(first)).toEqual({ mem_mb: 512, wakes_per_hour: 3 });
+    const second = [...first, ...set({ vcpus: 2 }, first)];
+    expect(policyAfter(second)).toEqual({ vcpus: 2 });
+    const removed = [...second, ...remove(second)];
+    expect(policyAfter(removed)).toBeNull();
+    expect(remove(removed)).toEqual([]);
+    expect(decideGiven(endUserDecider, [], { type: 'RemovePolicy', ...about, now }).refusal).toMatchObject({
+      code: 'end_user_not_found',
+    });
   });
 
   it('does not exist for any command after its deletion', () => {

@@ -1,3 +1,4 @@
+import type { Policy } from '@berth/contracts/schema';
 import type { SealedFields } from '../personal-data/personal-data.js';
 
 /** Times are ISO 8601. Personal fields are sealed under the key of the end user. */
@@ -25,13 +26,25 @@ interface About<Type extends string> {
 
 export type EndUserSuspended = About<'EndUserSuspended'>;
 export type EndUserResumed = About<'EndUserResumed'>;
+/** Replaces the whole policy. */
+export interface EndUserPolicySet extends About<'EndUserPolicySet'> {
+  readonly policy: Policy;
+}
+export type EndUserPolicyRemoved = About<'EndUserPolicyRemoved'>;
 /** From here on the end user does not exist; what it leaves is removed afterwards. */
 export type EndUserDeleted = About<'EndUserDeleted'>;
 /** Its agents are gone, its external id is free and its key is destroyed. */
 export type EndUserErased = About<'EndUserErased'>;
 
 export type EndUserEvent =
-  EndUserCreated | EndUserUpdated | EndUserSuspended | EndUserResumed | EndUserDeleted | EndUserErased;
+  | EndUserCreated
+  | EndUserUpdated
+  | EndUserSuspended
+  | EndUserResumed
+  | EndUserPolicySet
+  | EndUserPolicyRemoved
+  | EndUserDeleted
+  | EndUserErased;
 
 export interface LiveEndUser {
   readonly kind: 'live';
@@ -39,6 +52,7 @@ export interface LiveEndUser {
   readonly accountId: string;
   readonly sealed: SealedFields;
   readonly suspendedAt: string | null;
+  readonly policy: Policy | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
@@ -58,7 +72,8 @@ export const evolveEndUser = (state: EndUser, event: EndUserEvent): EndUser => {
   if (event.type === 'EndUserCreated') {
     const { endUserId, accountId, createdAt, externalId, displayName, metadata, tags } = event;
     const sealed = { externalId, displayName, metadata, tags };
-    return { kind: 'live', endUserId, accountId, sealed, suspendedAt: null, createdAt, updatedAt: createdAt };
+    const fresh = { suspendedAt: null, policy: null, createdAt, updatedAt: createdAt };
+    return { kind: 'live', endUserId, accountId, sealed, ...fresh };
   }
   if (state.kind === 'unknown') return state;
   return state.kind === 'deleted' ? { ...state, erased: true } : evolveLive(state, event);
@@ -72,6 +87,10 @@ const evolveLive = (state: LiveEndUser, event: Exclude<EndUserEvent, EndUserCrea
       return { ...state, suspendedAt: event.at, updatedAt: event.at };
     case 'EndUserResumed':
       return { ...state, suspendedAt: null, updatedAt: event.at };
+    case 'EndUserPolicySet':
+      return { ...state, policy: event.policy, updatedAt: event.at };
+    case 'EndUserPolicyRemoved':
+      return { ...state, policy: null, updatedAt: event.at };
     case 'EndUserDeleted':
     case 'EndUserErased': {
       const { endUserId, accountId, sealed } = state;

@@ -1,4 +1,4 @@
-import type { AgentView } from '@berth/contracts/agents';
+import { agentOwnersRequests, type AgentView, type EndUserSpend } from '@berth/contracts/agents';
 import {
   endUsersRequests,
   listEndUsersQuery,
@@ -80,7 +80,7 @@ export class EndUsersController {
   @Route({
     accepts: { key: 'read' },
     resource: endUser,
-    summary: 'Get an end user with its agents',
+    summary: 'Get an end user with its agents, and what they have used in this month',
     responses: [{ status: 200, description: 'The end user.', schema: 'EndUserDetail' }],
     errors: ['end_user_not_found'],
   })
@@ -88,14 +88,20 @@ export class EndUsersController {
   async get(
     @Req() request: ApiRequest,
     @Param('external_id') externalId: string,
-  ): Promise<EndUserView & { readonly agents: readonly AgentView[] }> {
+  ): Promise<EndUserView & { readonly agents: readonly AgentView[]; readonly spend: EndUserSpend }> {
     const { accountId } = callerOf(request);
-    const [found, agents] = await Promise.all([
+    const [found, agents, spend] = await Promise.all([
       this.requester.request(endUsersRequests.get, { accountId, externalId }),
       agentsOfEndUser(this.requester, accountId, externalId),
+      this.spend(accountId, externalId),
     ]);
     const shown = await Promise.all(agents.map((agent) => this.apps.shown(agent)));
-    return { ...found, agentCount: agents.length, agents: shown };
+    return { ...found, agentCount: agents.length, agents: shown, spend };
+  }
+
+  private async spend(accountId: string, externalId: string): Promise<EndUserSpend> {
+    const { endUserId } = await this.requester.request(endUsersRequests.identify, { accountId, externalId });
+    return this.requester.request(agentOwnersRequests.spend, { accountId, endUserId });
   }
 
   @Route({

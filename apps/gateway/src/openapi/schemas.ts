@@ -1,10 +1,4 @@
 import {
-  END_USER_STATUSES,
-  TOKEN_SCOPES,
-  type EndUserView,
-  type MintedToken,
-} from '@berth/contracts/end-users';
-import {
   AGENT_STATES,
   DEPLOYMENT_FAILURES,
   DEPLOYMENT_STATUSES,
@@ -22,12 +16,12 @@ import type { AgentStats } from '../agents/agent-stats.js';
 import type { HealthView } from '../health/health.view.js';
 import { AUDIT_SCHEMAS } from './audit-schemas.js';
 import { ACCOUNT_SCHEMAS } from './account-schemas.js';
+import { END_USER_SCHEMAS } from './end-user-schemas.js';
 import {
   bool,
   integer,
   integerOrNull,
   list,
-  type MembersOf,
   number,
   numberOrNull,
   object,
@@ -86,20 +80,6 @@ const agent = view<AgentView>({
   updatedAt: time,
 });
 
-const endUserMembers: MembersOf<EndUserView> = {
-  externalId: text,
-  displayName: textOrNull,
-  metadata: { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean', 'null'] } },
-  tags: list(text),
-  status: { enum: [...END_USER_STATUSES] },
-  suspendedAt: timeOrNull,
-  createdAt: time,
-  updatedAt: time,
-  lastActiveAt: timeOrNull,
-  agentCount: integer,
-  policy: { type: 'null' },
-};
-
 const executionStatus: JsonSchema = { enum: [...EXECUTION_STATUSES] };
 const keptOutput: JsonSchema = {
   ...text,
@@ -140,19 +120,7 @@ export const RESPONSE_SCHEMAS: { readonly [name: string]: JsonSchema } = {
   DeploymentPage: page('Deployment'),
   AcceptedDeployment: object({ deploymentId: text, agent: ref('Agent') }),
   ChatReply: object({ response: text, conversation_id: text }),
-  EndUser: view<EndUserView>(endUserMembers),
-  EndUserPage: page('EndUser'),
-  MintedToken: view<MintedToken>({
-    token: { ...text, description: 'No other response contains it.' },
-    tokenId: text,
-    externalId: text,
-    agentId: text,
-    scopes: list({ enum: [...TOKEN_SCOPES] }),
-    ttlSeconds: integer,
-    expiresAt: time,
-  }),
-  RevokedTokens: object({ revoked: integer }),
-  EndUserDetail: object({ ...endUserMembers, agents: list(ref('Agent')) }),
+  ...END_USER_SCHEMAS,
   EnvVar: view<EnvVarView>({
     key: text,
     value: { ...text, description: '`********` for secrets.' },

@@ -11,7 +11,9 @@ export const declaredPartBy = (schema: TSchema): Copy => copyBy(schema) ?? ((val
 
 /** Undefined if the schema declares no members, so that a value needs no copy. */
 const copyBy = (schema: TSchema): Copy | undefined => {
-  const { properties, items, maxItems = Infinity } = keywordsOf(schema);
+  const { properties, items, maxItems = Infinity, additionalProperties } = keywordsOf(schema);
+  // Validation refuses what is not declared.
+  if (additionalProperties === false) return undefined;
   if (properties !== undefined) return copyMembers(properties);
   const copyItem = items === undefined ? undefined : copyBy(items);
   if (copyItem !== undefined)

@@ -10,6 +10,8 @@ import {
 } from './schema-keywords.js';
 
 const MAX_NAME_CHARS = 128;
+/** Unknown members beyond this number are not listed. */
+const MAX_UNKNOWN = 20;
 
 /**
  * Every invalid field of `value`, at `path` and below. A list or object with too many items is one problem; its items
@@ -39,20 +41,33 @@ const isWhole = (schema: TSchema): boolean => {
 };
 
 const objectProblems = (
-  { properties = {}, required = [] }: Keywords,
+  { properties = {}, required = [], additionalProperties }: Keywords,
   value: unknown,
   path: string,
 ): readonly FieldProblem[] => {
   if (!isPlainObject(value)) return [{ path, message: 'must be an object' }];
-  return Object.entries(properties).flatMap(([name, schema]) => {
+  const unknown = additionalProperties === false ? undeclared(properties, value) : [];
+  const declared = Object.entries(properties).flatMap(([name, schema]) => {
     const member = value[name];
     if (member === undefined && !required.includes(name)) return [];
     return fieldProblems(schema, member, below(path, name));
   });
+  return [
+    ...declared,
+    ...unknown.map((name) => ({
+      path: below(path, name.slice(0, MAX_NAME_CHARS)),
+      message: 'is not a known member',
+    })),
+  ];
 };
 
+const undeclared = (properties: object, value: object): readonly string[] =>
+  Object.keys(value)
+    .filter((name) => !Object.hasOwn(properties, name))
+    .slice(0, MAX_UNKNOWN);
+
 const mapProblems = (
-  { propertyNames = {}, additionalProperties = {}, maxProperties = Infinity }: Keywords,
+  { propertyNames = {}, additionalProperties, maxProperties = Infinity }: Keywords,
   value: unknown,
   path: string,
 ): readonly FieldProblem[] => {
@@ -62,7 +77,8 @@ const mapProblems = (
     return [{ path, message: `must contain at most ${maxProperties} members` }];
   return entries.flatMap(([name, member]) => {
     const at = below(path, name.slice(0, MAX_NAME_CHARS));
-    if (Check(propertyNames, name)) return fieldProblems(additionalProperties, member, at);
+    if (Check(propertyNames, name))
+      return fieldProblems(additionalProperties === false ? {} : (additionalProperties ?? {}), member, at);
     return [{ path: at, message: `the name ${messageFor(propertyNames, name)}` }];
   });
 };

@@ -13,7 +13,8 @@ export interface Keywords {
   readonly properties?: Readonly<Record<string, TSchema>>;
   readonly required?: readonly string[];
   readonly propertyNames?: TSchema;
-  readonly additionalProperties?: TSchema;
+  /** false: members that are not declared are refused, not ignored. */
+  readonly additionalProperties?: TSchema | false;
   readonly maxProperties?: number;
   readonly items?: TSchema;
   readonly maxItems?: number;

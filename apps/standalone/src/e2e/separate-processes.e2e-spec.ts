@@ -22,6 +22,7 @@ import { describeIdleTime } from './idle-time.suite.js';
 import { describeIsolation } from './isolation.suite.js';
 import { describeRequestRate, describeTokensApi } from './tokens-api.suite.js';
 import { describeOpenStreams } from './open-streams.suite.js';
+import { describePoliciesApi } from './policies-api.suite.js';
 import { startSeparateStack, type SeparateStack } from './separate-processes.fixture.js';
 import { temporaryFolder } from './stack.fixture.js';
 
@@ -47,6 +48,7 @@ describe('every service as a separate process, with two each of gateway, agents 
   describeAccountsApi(running);
   describeIsolation(running);
   describeEndUsersApi(running);
+  describePoliciesApi(running);
   describeTokensApi(running);
   describeEndUserSuspension(running);
   describeRequestRate(running);

@@ -1,8 +1,11 @@
 import Type from 'typebox';
 import {
+  diskGb,
   EXTERNAL_USER_ID,
+  IDLE_SECONDS_TEXT,
+  idleSeconds,
   listWithUnique,
-  number,
+  memMb,
   oneOf,
   orNull,
   pageMembers,
@@ -10,6 +13,7 @@ import {
   textsByName,
   variableName,
   variableValue,
+  vcpus,
   whole,
   withDefault,
   type Shape,
@@ -41,16 +45,11 @@ const LABEL_NAME: TextBounds = {
 const LABEL_VALUE: TextBounds = { min: 0, max: 256 };
 const MAX_LABELS = 64;
 
-/** Bounds for a value other than 0, which means always on. */
-const IDLE_SECONDS = { least: 15, most: 604_800, default: 900 };
+const DEFAULT_IDLE_SECONDS = 900;
 
-const idleTtlSeconds = Type.Refine(
-  whole(0, IDLE_SECONDS.most, {
-    description: `Seconds without activity until the agent sleeps: 0 (always on) or ${IDLE_SECONDS.least} to ${IDLE_SECONDS.most}. Default ${IDLE_SECONDS.default}.`,
-  }),
-  (seconds) => seconds === 0 || seconds >= IDLE_SECONDS.least,
-  () => `must be 0, or a whole number from ${IDLE_SECONDS.least} to ${IDLE_SECONDS.most}`,
-);
+const idleTtlSeconds = idleSeconds({
+  description: `Seconds without activity until the agent sleeps: ${IDLE_SECONDS_TEXT}. Default ${DEFAULT_IDLE_SECONDS}.`,
+});
 
 const envValueMembers = {
   value: variableValue({ description: 'Without NUL characters.' }),
@@ -74,9 +73,9 @@ export type EnvVarBody = Shape<typeof envVarBody>;
 /** Requested resources of an agent; absent members default to the template's. */
 export const resourcesBody = Type.Object(
   {
-    memMb: Type.Optional(orNull(whole(128, 65_536))),
-    vcpus: Type.Optional(orNull(number(0.1, 32))),
-    diskGb: Type.Optional(orNull(whole(1, 1_024))),
+    memMb: Type.Optional(orNull(memMb())),
+    vcpus: Type.Optional(orNull(vcpus())),
+    diskGb: Type.Optional(orNull(diskGb())),
   },
   { $id: 'ResourcesBody' },
 );

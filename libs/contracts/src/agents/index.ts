@@ -61,4 +61,11 @@ export {
   type ListAgentsQuery,
   type ResourcesBody,
 } from './agents.schemas.js';
+export {
+  agentOwnersRequests,
+  type ApplyDefaults,
+  type ApplyPolicy,
+  type EndUserSpend,
+  type GetSpend,
+} from './agent-owners.requests.js';
 export { agentsErrors } from './agents.errors.js';

@@ -29,6 +29,8 @@ export const AUDIT_ACTIONS = [
   'file.write',
   'key.mint',
   'key.revoke',
+  'policy.delete',
+  'policy.set',
   'token.mint',
   'token.revoke',
 ] as const;

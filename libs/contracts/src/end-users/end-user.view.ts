@@ -1,3 +1,5 @@
+import type { Policy } from '../schema/index.js';
+
 /** The states of an end user that the API shows. */
 export const END_USER_STATUSES = ['active', 'suspended'] as const;
 export type EndUserStatus = (typeof END_USER_STATUSES)[number];
@@ -18,11 +20,11 @@ export interface EndUserRecord {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly lastActiveAt: string | null;
+  /** Its own policy. */
+  readonly policy: Policy | null;
 }
 
 /** An end user as the API shows it. */
 export interface EndUserView extends Omit<EndUserRecord, 'endUserId'> {
   readonly agentCount: number;
-  /** Its own policy. */
-  readonly policy: null;
 }

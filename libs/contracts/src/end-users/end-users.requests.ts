@@ -1,5 +1,5 @@
 import { defineRequest, type CommandEnvelope, type Page } from '@berth/kernel';
-import type { NullWhenAbsent } from '../schema/index.js';
+import type { NullWhenAbsent, Policy } from '../schema/index.js';
 import type { AuthenticatedToken, MintedToken, TokenScope } from './end-user-token.js';
 import type { EndUserView } from './end-user.view.js';
 import type { ListEndUsersQuery, PutEndUserBody } from './end-users.schemas.js';
@@ -52,6 +52,20 @@ export interface MintToken extends EndUserCommand {
   readonly agentId: string | null;
 }
 
+export interface SetPolicy extends EndUserCommand {
+  readonly policy: Policy;
+}
+
+/** The policy that an end user has of its own. */
+export interface EndUserPolicy {
+  readonly externalId: string;
+  readonly policy: Policy | null;
+}
+
+export interface SetDefaults extends CommandEnvelope {
+  readonly policy: Policy;
+}
+
 export interface AuthenticateToken {
   /** SHA-256 of the whole token (`eu_…`), hex. The token itself never travels. */
   readonly tokenHash: string;
@@ -95,6 +109,34 @@ export const endUsersRequests = {
   delete: defineRequest<EndUserCommand, Record<string, never>>('cmd.end-users.delete.v1', DELETION_MS, {
     whenLost: 'repeat',
   }),
+  /** Replaces the whole policy. `agentsUpdated` counts the agents that the end user has now. */
+  setPolicy: defineRequest<SetPolicy, EndUserPolicy & { readonly agentsUpdated: number }>(
+    'cmd.end-users.set-policy.v1',
+    10_000,
+    { whenLost: 'repeat' },
+  ),
+  /** Changes nothing when the end user has no policy. */
+  deletePolicy: defineRequest<EndUserCommand, Record<string, never>>(
+    'cmd.end-users.delete-policy.v1',
+    10_000,
+    { whenLost: 'repeat' },
+  ),
+  /** The opaque id of an end user, `eus_…`. */
+  identify: defineRequest<GetEndUser, { readonly endUserId: string }>('qry.end-users.identify.v1'),
+  /** The policy of every end user of the account who has none of its own. */
+  setDefaults: defineRequest<SetDefaults, { readonly policy: Policy }>(
+    'cmd.end-users.set-defaults.v1',
+    10_000,
+    { whenLost: 'repeat' },
+  ),
+  deleteDefaults: defineRequest<CommandEnvelope, Record<string, never>>(
+    'cmd.end-users.delete-defaults.v1',
+    10_000,
+    { whenLost: 'repeat' },
+  ),
+  getDefaults: defineRequest<{ readonly accountId: string }, { readonly policy: Policy | null }>(
+    'qry.end-users.get-defaults.v1',
+  ),
   /**
    * Errors: invalid `agent_id_required`; not_found `agent_not_found`; conflict `too_many_tokens`, `token_already_minted`
    * when this command has already been handled: the token is shown once.

@@ -6,6 +6,7 @@ import {
   oneOf,
   orNull,
   pageMembers,
+  policy,
   text,
   utf8Bytes,
   whole,
@@ -97,3 +98,7 @@ export const mintTokenBody = Type.Object(
   { $id: 'MintTokenBody' },
 );
 export type MintTokenBody = Shape<typeof mintTokenBody>;
+
+/** `PUT /api/v1/end-users/{external_id}/policy` and `PUT /api/v1/end-user-defaults` */
+export const putPolicyBody = Type.Object({ policy }, { $id: 'PutPolicyBody' });
+export type PutPolicyBody = Shape<typeof putPolicyBody>;

@@ -1,3 +1,4 @@
+export { diskGb, IDLE_SECONDS_TEXT, idleSeconds, memMb, vcpus } from './agent-sizes.js';
 export { VARIABLE_VALUE_CHARS, variableName, variableValue } from './environment.js';
 export { EXTERNAL_USER_ID, isExternalUserId } from './external-user-id.js';
 export { JSON_BODY_LIMIT } from './json-body.js';
@@ -13,5 +14,6 @@ export {
   withMessage,
 } from './members.js';
 export { cursor, pageMembers, pageQuery, type PageQuery, type PageRequest } from './page.js';
+export { policy, type Policy } from './policy.js';
 export type { NullWhenAbsent, Shape } from './shapes.js';
 export { isStorable, text, utf8Bytes, type TextBounds, type TextSchema } from './text.js';

@@ -1,0 +1,21 @@
+import type { AgentRow } from '../agent-list/agent-row.js';
+import type { Profile } from './agent.js';
+
+/**
+ * Whose agent it is; `endUserId` is null for an agent of no end user, and for one from before end users had keys, to which no
+ * policy applies.
+ */
+export interface Owner {
+  readonly accountId: string;
+  readonly endUserId: string | null;
+}
+
+export const ownerOf = ({ accountId, personal }: Profile): Owner => ({
+  accountId,
+  endUserId: personal.endUserId,
+});
+
+export const ownerOfRow = ({ account_id, end_user_id }: AgentRow): Owner => ({
+  accountId: account_id,
+  endUserId: end_user_id,
+});

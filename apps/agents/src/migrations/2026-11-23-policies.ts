@@ -1,0 +1,16 @@
+import type { Migration } from '@berth/persistence';
+
+/** What `end-users` made known: the last change of each policy, null after its removal. */
+export const createPolicies: Migration = {
+  name: '2026-11-23-create-policies',
+  up: async (tx) => {
+    await tx.query(`
+      CREATE TABLE end_user_policies (
+        end_user_id text COLLATE "C" PRIMARY KEY,
+        policy jsonb,
+        position numeric(20) NOT NULL
+      )`);
+    await tx.query(`
+      CREATE TABLE end_user_defaults (account_id text PRIMARY KEY, policy jsonb, position numeric(20) NOT NULL)`);
+  },
+};

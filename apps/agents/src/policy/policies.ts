@@ -1,0 +1,71 @@
+import type { ApplyDefaults, ApplyPolicy } from '@berth/contracts/agents';
+import type { Policy } from '@berth/contracts/schema';
+import { Database, type SqlRunner } from '@berth/persistence';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Owner } from '../agent/owner.js';
+
+/** Joins the policy of its end user to the rows of `alias`; `POLICY_IN_FORCE` is its value. */
+export const joinPolicy = (alias: string): string => `
+  LEFT JOIN end_user_policies own ON own.end_user_id = ${alias}.end_user_id
+  LEFT JOIN end_user_defaults fallback
+    ON fallback.account_id = ${alias}.account_id AND ${alias}.end_user_id IS NOT NULL`;
+
+/** The end user's own policy, or else the defaults of its account; never a mix of both. */
+export const POLICY_IN_FORCE = 'coalesce(own.policy, fallback.policy)';
+
+/** The policies of end users, as `end-users` made them known. */
+@Injectable()
+export class Policies {
+  constructor(@Inject(Database) private readonly database: SqlRunner) {}
+
+  /** null: the agent belongs to nobody, or nothing limits its end user. */
+  async inForce({ accountId, endUserId }: Owner): Promise<Policy | null> {
+    if (endUserId === null) return null;
+    const [row] = await this.database.query<{ policy: Policy | null }>(
+      `SELECT ${POLICY_IN_FORCE} AS policy
+       FROM (SELECT $1::text AS account_id, $2::text AS end_user_id) AS owner ${joinPolicy('owner')}`,
+      [accountId, endUserId],
+    );
+    return row?.policy ?? null;
+  }
+
+  /** Ignores a change older than the stored one. Runs in `tx`, if given. */
+  async apply(
+    { endUserId, policy, position }: Omit<ApplyPolicy, 'accountId'>,
+    tx: SqlRunner = this.database,
+  ): Promise<void> {
+    await tx.query(
+      `INSERT INTO end_user_policies AS existing (end_user_id, policy, position) VALUES ($1, $2::jsonb, $3)
+       ON CONFLICT (end_user_id) DO UPDATE SET policy = excluded.policy, position = excluded.position
+       WHERE existing.position < excluded.position`,
+      [endUserId, jsonOf(policy), position],
+    );
+  }
+
+  /** As `apply`. */
+  async applyDefaults(
+    { accountId, policy, position }: ApplyDefaults,
+    tx: SqlRunner = this.database,
+  ): Promise<void> {
+    await tx.query(
+      `INSERT INTO end_user_defaults AS existing (account_id, policy, position) VALUES ($1, $2::jsonb, $3)
+       ON CONFLICT (account_id) DO UPDATE SET policy = excluded.policy, position = excluded.position
+       WHERE existing.position < excluded.position`,
+      [accountId, jsonOf(policy), position],
+    );
+  }
+
+  /** Of a deleted end user. */
+  async forget(endUserId: string, tx: SqlRunner): Promise<void> {
+    await tx.query('DELETE FROM end_user_policies WHERE end_user_id = $1', [endUserId]);
+  }
+
+  /** Runs in `tx`. Call it when the log no longer contains events after `position` (null: any events). */
+  async forgetAfter(tx: SqlRunner, position: bigint | null): Promise<void> {
+    const last = [(position ?? -1n).toString()];
+    await tx.query('DELETE FROM end_user_policies WHERE position > $1', last);
+    await tx.query('DELETE FROM end_user_defaults WHERE position > $1', last);
+  }
+}
+
+const jsonOf = (policy: Policy | null): string | null => (policy === null ? null : JSON.stringify(policy));
