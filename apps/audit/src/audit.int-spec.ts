@@ -122,7 +122,7 @@ describe('the audit of an account', () => {
     await append(accountId, two, `key-${keyId}`, { type: 'KeyRevoked', data: { keyId, accountId } });
     const acts = await untilListed(accountId, 3);
     const ids = async (filter: Partial<ListAudit>): Promise<readonly string[]> =>
-      (await list(accountId, filter)).items.map(({ resource }) => resource.id);
+      (await list(accountId, filter)).items.map(({ resource }) => String(resource.id));
     expect(await ids({ actor: one.id })).toEqual([first]);
     expect(await ids({ resource: second })).toEqual([second]);
     expect(await ids({ action: 'agent.delete' })).toEqual([second, first]);

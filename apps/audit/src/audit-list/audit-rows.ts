@@ -96,7 +96,10 @@ const rowOf = (event: RecordedEvent, isOwn: (agentId: string) => boolean): Audit
 const FOLLOWED = /^(ExecutionSubmitted|FileChangeRequested)(\.v\d+)?$/;
 
 /** The kinds that the API knows; webhooks, viewers and timers act for the system. */
-const actorOf = ({ kind, id }: Actor): AuditActor => ({ kind: KINDS[kind] ?? 'system', id });
+const actorOf = ({ kind, id }: Actor): AuditActor & { readonly id: string } => ({
+  kind: KINDS[kind] ?? 'system',
+  id,
+});
 
 const KINDS: Readonly<Record<string, AuditActor['kind']>> = {
   key: 'key',

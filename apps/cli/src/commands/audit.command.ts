@@ -58,9 +58,9 @@ const tableOf = (items: readonly AuditView[]): string =>
     ['AT', 'ACTOR', 'ACTION', 'RESOURCE', 'OUTCOME', 'DETAILS'],
     items.map(({ at, actor, action, resource, outcome, details }) => [
       at,
-      `${actor.kind} ${actor.id}`,
+      `${actor.kind} ${printable(actor.id ?? '-')}`,
       action,
-      printable(resource.id),
+      printable(resource.id ?? '-'),
       outcome,
       printable(JSON.stringify(details)),
     ]),

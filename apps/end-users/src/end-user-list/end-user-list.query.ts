@@ -1,4 +1,11 @@
-import type { EndUserRecord, EndUserView, GetEndUser, ListEndUsers } from '@berth/contracts/end-users';
+import type {
+  EndUserRecord,
+  EndUserView,
+  GetEndUser,
+  ListEndUsers,
+  EndUserIds,
+  FindEndUsers,
+} from '@berth/contracts/end-users';
 import { isId, type Page } from '@berth/kernel';
 import { Database, decodeCursor, encodeCursor, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
@@ -34,6 +41,20 @@ export class EndUserListQuery {
     const [view] = await this.views.complete(accountId, [recordOf(row)]);
     if (view === undefined) throw endUserNotFound();
     return view;
+  }
+
+  async findIds({
+    accountId,
+    endUserIds,
+    externalIds,
+  }: FindEndUsers): Promise<{ readonly items: readonly EndUserIds[] }> {
+    const items = await this.database.query<EndUserIds>(
+      `SELECT id AS "endUserId", external_id AS "externalId" FROM end_user_list
+       WHERE account_id = $1 AND status <> 'deleted' AND external_id IS NOT NULL
+         AND (id = ANY($2) OR external_id = ANY($3))`,
+      [accountId, endUserIds, externalIds],
+    );
+    return { items };
   }
 
   /** Newest first: ids sort by time of creation. */

@@ -5,6 +5,8 @@ import {
   type EndUserView,
   type EnlistedEndUser,
   type GetEndUser,
+  type EndUserIds,
+  type FindEndUsers,
   type ListEndUsers,
   type PersonalKeyView,
   type PutEndUser,
@@ -64,6 +66,11 @@ export class EndUserNatsController {
   @HandleRequest(endUsersRequests.get)
   get(@Payload() request: GetEndUser): Promise<EndUserView> {
     return this.list.get(request);
+  }
+
+  @HandleRequest(endUsersRequests.findIds)
+  findIds(@Payload() request: FindEndUsers): Promise<{ readonly items: readonly EndUserIds[] }> {
+    return this.list.findIds(request);
   }
 
   @HandleRequest(endUsersRequests.list)

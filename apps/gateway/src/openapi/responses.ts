@@ -146,5 +146,5 @@ const accessCodes = (accepts: AcceptedPrincipals): readonly ErrorCode[] => [
   ...(accepts.end_user === undefined ? [] : (['end_user_suspended'] as const)),
   ...(keyScopesOf(accepts).some((scope) => scope !== 'read') ? (['missing_scope'] as const) : []),
   ...(accepts.end_user === undefined && accepts.viewer === undefined ? [] : (['token_scope'] as const)),
-  ...(accepts.end_user === undefined ? [] : (['end_user_suspended', 'rate_limited'] as const)),
+  ...(accepts.end_user === undefined ? [] : (['rate_limited'] as const)),
 ];

@@ -9,6 +9,7 @@ import { describeAccountsApi } from './accounts-api.suite.js';
 import { describeAgentsApi } from './agents-api.suite.js';
 import { Api } from './api.fixture.js';
 import { describeAppProxy } from './app.suite.js';
+import { describeAuditOfEndUsers } from './audit-api.suite.js';
 import { describeConsoleApi } from './console.suite.js';
 import { describeEndUserSuspension } from './end-user-suspension.suite.js';
 import { describeEndUsersApi } from './end-users-api.suite.js';
@@ -53,6 +54,7 @@ describe('every service as a separate process, with two each of gateway, agents 
   describeEndUserSuspension(running);
   describeRequestRate(running);
   describeOpenStreams(running);
+  describeAuditOfEndUsers(running);
   describeEnvironmentApi(running);
   describeExecApi(running);
   describeExecAndAgents(running);

@@ -7,7 +7,8 @@ export const AUDIT_OUTCOMES = ['ok', 'refused', 'failed'] as const;
 
 export interface AuditActor {
   readonly kind: (typeof AUDIT_ACTOR_KINDS)[number];
-  readonly id: string;
+  /** Of an end user: `eus_…` between services, the external id in the API; null there once it is deleted. */
+  readonly id: string | null;
 }
 
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
@@ -19,8 +20,8 @@ export interface AuditView {
   readonly at: string;
   readonly actor: AuditActor;
   readonly action: AuditAction;
-  /** What the act is about. */
-  readonly resource: { readonly type: string; readonly id: string };
+  /** What the act is about. The id of an end user is as in `actor`. */
+  readonly resource: { readonly type: string; readonly id: string | null };
   /** The `X-Request-Id` of the request; null for what no request caused. */
   readonly requestId: string | null;
   readonly outcome: AuditOutcome;

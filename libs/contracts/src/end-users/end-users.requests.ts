@@ -73,6 +73,19 @@ export interface AuthenticateToken {
   readonly isRequest: boolean;
 }
 
+/** Asks for end users by either of their ids. */
+export interface FindEndUsers {
+  readonly accountId: string;
+  readonly endUserIds: readonly string[];
+  readonly externalIds: readonly string[];
+}
+
+/** The two ids of an end user; the external id is personal data. */
+export interface EndUserIds {
+  readonly endUserId: string;
+  readonly externalId: string;
+}
+
 /** A deletion lasts until the end user's agents are removed. */
 const DELETION_MS = 60_000;
 
@@ -155,6 +168,10 @@ export const endUsersRequests = {
   authenticateToken: defineRequest<AuthenticateToken, AuthenticatedToken>(
     'qry.end-users.authenticate-token.v1',
     4_700,
+  ),
+  /** Those of the asked end users that exist, in any order. */
+  findIds: defineRequest<FindEndUsers, { readonly items: readonly EndUserIds[] }>(
+    'qry.end-users.find-ids.v1',
   ),
   get: defineRequest<GetEndUser, EndUserView>('qry.end-users.get.v1'),
   /** Newest first. Errors: invalid `invalid_request` for a malformed cursor. */

@@ -27,6 +27,8 @@ export {
   type EnlistedEndUser,
   type EndUserPolicy,
   type GetEndUser,
+  type EndUserIds,
+  type FindEndUsers,
   type ListEndUsers,
   type MintToken,
   type PersonalKeyView,
