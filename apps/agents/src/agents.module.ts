@@ -33,6 +33,7 @@ import { deploymentListProjection } from './deployment-list/deployment-list.proj
 import { DeployCommandHandler } from './deployment/deploy.command-handler.js';
 import { DeploymentCommandHandler } from './deployment/deployment.command-handler.js';
 import { DeploymentNatsController } from './deployment/deployment.nats-controller.js';
+import { BuildSecrets } from './deployment/build-secrets.js';
 import { DeploymentProgress } from './deployment/deployment-progress.js';
 import { DeploymentStreams } from './deployment/deployment.streams.js';
 import { RequestedOrigins } from './deployment/requested-origins.js';
@@ -40,6 +41,7 @@ import { UnfinishedDeployments } from './deployment/unfinished-deployments.js';
 import { VersionRollout } from './deployment/version-rollout.js';
 import { AgentEnvStreams } from './env/agent-env.streams.js';
 import { EnvCommandHandler } from './env/env.command-handler.js';
+import { EnvHistory } from './env/env-history.js';
 import { EnvNatsController } from './env/env.nats-controller.js';
 import { EnvVault } from './env/env-vault.js';
 import { AnnounceHostHandler } from './host/announce-host.js';
@@ -58,6 +60,7 @@ import { migrations } from './migrations/migrations.js';
 import { AgentIdentities } from './personal-data/agent-identities.js';
 import { AgentKeys } from './personal-data/agent-keys.js';
 import { AgentOwners } from './personal-data/agent-owners.js';
+import { VariableNames } from './personal-data/variable-names.js';
 import { PersonalDataNatsController } from './personal-data/personal-data.nats-controller.js';
 import { Policies } from './policy/policies.js';
 import { PolicyNatsController } from './policy/policy.nats-controller.js';
@@ -146,12 +149,14 @@ import { SpendQuery } from './use/spend.query.js';
     AgentKeys,
     AgentIdentities,
     AgentOwners,
+    VariableNames,
 
     AgentActivity,
     AgentsFromLog,
     AgentListQuery,
 
     AgentEnvStreams,
+    EnvHistory,
     EnvCommandHandler,
     EnvVault,
     {
@@ -180,6 +185,7 @@ import { SpendQuery } from './use/spend.query.js';
     DeploymentCommandHandler,
     DeploymentListQuery,
     UnfinishedDeployments,
+    BuildSecrets,
     RequestedOrigins,
     VersionRollout,
     DeploymentProgress,

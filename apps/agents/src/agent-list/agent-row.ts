@@ -112,7 +112,13 @@ export const evolveRow = (
       return { ...changed, state: 'failed', state_reason: code, last_error: { code, message, at } };
     }
     case 'AgentDeletionRequested':
-      return { ...changed, state: 'deleting', state_reason: 'delete_requested' };
+      // What is left of it waits for its host, perhaps forever.
+      return {
+        ...changed,
+        ...identityColumns(null),
+        state: 'deleting',
+        state_reason: 'delete_requested',
+      };
     case 'AgentCreationAbandoned':
       return null;
   }

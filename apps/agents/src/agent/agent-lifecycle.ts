@@ -139,9 +139,10 @@ export class AgentLifecycle {
 
   private async remove(agent: Extract<Agent, { status: 'deleting' }>): Promise<boolean> {
     const { agentId, accountId } = agent;
+    // Before the request, because the host may be lost.
+    await this.recipe.forget(agentId);
     if (agent.host !== null && !(await this.isRemoved(agent.host)))
       await this.requester.request(runtimeRequests.remove, { agentId }, { host: agent.host });
-    await this.recipe.forget(agentId);
     await this.agents.handle(
       agentId,
       { type: 'ConfirmDeleted', at: now() },

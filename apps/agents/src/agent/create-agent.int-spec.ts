@@ -2,7 +2,7 @@ import { agentsRequests } from '@berth/contracts/agents';
 import { deriveId, newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { aCreation, ACCOUNT, ServedAgents } from '../fixtures/served-agents.fixture.js';
+import { aCreation, ACCOUNT, createsNamed, ServedAgents } from '../fixtures/served-agents.fixture.js';
 
 let test: ServedAgents;
 
@@ -27,8 +27,7 @@ describe('a retried create', () => {
     const again = await test.create(creation);
     expect(again).toEqual(first);
     expect(first).toMatchObject({ id: deriveId('agt', creation.commandId), state: 'deploying' });
-    const created = (await test.log('agent')).filter(({ type }) => type === 'AgentCreated.v3');
-    expect(created.filter(({ data }) => data['name'] === creation.name)).toHaveLength(1);
+    expect((await test.log('agent')).filter(createsNamed(creation.name))).toHaveLength(1);
   });
 
   it('creates one agent when it runs concurrently with its first try', async () => {
@@ -36,8 +35,7 @@ describe('a retried create', () => {
     const creation = aCreation({ externalId: newId('req') });
     const views = await Promise.all([1, 2, 3, 4].map(() => test.create(creation)));
     expect(new Set(views.map(({ id }) => id)).size).toBe(1);
-    const created = (await test.log('agent')).filter(({ type }) => type === 'AgentCreated.v3');
-    expect(created.filter(({ data }) => data['name'] === creation.name)).toHaveLength(1);
+    expect((await test.log('agent')).filter(createsNamed(creation.name))).toHaveLength(1);
   });
 
   it('keeps variables that were changed since its first try', async () => {

@@ -38,7 +38,13 @@ const given = (...events: readonly AgentEvent[]): Promise<void> => memory.given(
 describe('ensuring that an agent is awake', () => {
   it('returns where a running agent is, and changes nothing', async () => {
     await given(...running);
-    expect(await handler().handle(request())).toEqual({ agentId, host: 'hst_1', epoch: 1, guest });
+    expect(await handler().handle(request())).toEqual({
+      agentId,
+      endUserId: null,
+      host: 'hst_1',
+      epoch: 1,
+      guest,
+    });
     expect(await memory.after(agentId, running.length)).toEqual([]);
   });
 

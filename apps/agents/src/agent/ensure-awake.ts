@@ -54,14 +54,15 @@ export class EnsureAwakeHandler {
   }
 
   private awake(agent: LiveAgent, { kind }: EnsureAwake): AwakeAgent {
-    const { agentId, epoch, guest } = agent;
+    const { agentId, epoch, guest, profile } = agent;
     // Written without waiting: the use itself takes longer.
     this.activity
       .note(agent, kind)
       .catch((error: unknown) =>
         this.log.warn({ agentId, err: error }, 'could not record a use of the agent'),
       );
-    return { agentId, host: agent.host ?? '', epoch, guest };
+    const { endUserId } = profile.personal;
+    return { agentId, endUserId, host: agent.host ?? '', epoch, guest };
   }
 }
 

@@ -4,7 +4,7 @@ import { DomainError, newId } from '@berth/kernel';
 import { WireNames } from '@berth/messaging';
 import { eventually } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { aCreation, ACCOUNT, ServedAgents } from '../fixtures/served-agents.fixture.js';
+import { aCreation, ACCOUNT, createsNamed, ServedAgents } from '../fixtures/served-agents.fixture.js';
 
 let test: ServedAgents;
 
@@ -40,7 +40,7 @@ describe.each(FAULTS)('a command %s', (_, strike) => {
     const { id } = await test.requester.request(agentsRequests.create, creation);
     expect(test.brokerProxy.isArmed).toBe(false);
     await eventually(async () => expect(await test.get(id)).toMatchObject({ state: 'running' }));
-    const created = (await test.log('agent')).filter(({ data }) => data['name'] === creation.name);
+    const created = (await test.log('agent')).filter(createsNamed(creation.name));
     expect(created).toHaveLength(1);
     expect((await test.history(id)).filter((type) => type === 'AgentStarting.v2')).toHaveLength(1);
   });
@@ -56,8 +56,8 @@ describe.each(FAULTS)('a command %s', (_, strike) => {
     expect(test.brokerProxy.isArmed).toBe(false);
     const changes = await test.log('agentEnv');
     expect(changes.filter(({ data }) => data['agentId'] === agent.agentId).map(({ type }) => type)).toEqual([
-      'EnvVarSet',
-      'EnvVarRemoved',
+      'EnvVarSet.v2',
+      'EnvVarRemoved.v2',
     ]);
   });
 

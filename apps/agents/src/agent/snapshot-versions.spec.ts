@@ -45,7 +45,15 @@ const statesAfter = <State, Command, Event>(
 
 const CATEGORIES = [
   ['agent', statesAfter('agent', AGENT_HISTORY, agentCodec, agentWithRowDecider)],
-  ['agentEnv', statesAfter('env', ['EnvVarSet', 'EnvVarRemoved'], envCodec, envDecider)],
+  [
+    'agentEnv',
+    statesAfter(
+      'env',
+      ['EnvVarSet', 'EnvVarSet.v2', 'EnvVarRemoved', 'EnvVarRemoved.v2'],
+      envCodec,
+      envDecider,
+    ),
+  ],
   [
     'reservation',
     statesAfter(

@@ -16,7 +16,7 @@ export interface DeploymentRow {
 
 /** Applies an event to the row. Pure. */
 export const evolveRow = (row: DeploymentRow | null, event: DeploymentEvent): DeploymentRow | null => {
-  if (event.type === 'DeploymentRequested') return newRow(event.data);
+  if (event.type === 'DeploymentRequested.v2') return newRow(event.data);
   if (row === null) return null;
   switch (event.type) {
     case 'DeploymentBuildStarted':
@@ -47,7 +47,7 @@ const newRow = ({
   accountId,
   origin,
   at,
-}: Extract<DeploymentEvent, { readonly type: 'DeploymentRequested' }>['data']): DeploymentRow => ({
+}: Extract<DeploymentEvent, { readonly type: 'DeploymentRequested.v2' }>['data']): DeploymentRow => ({
   id: deploymentId,
   agent_id: agentId,
   account_id: accountId,

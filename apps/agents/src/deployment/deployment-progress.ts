@@ -7,7 +7,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AgentCommandHandler, systemOrigin } from '../agent/agent.command-handler.js';
 import type { LiveAgent } from '../agent/agent.js';
 import { deploymentsInUse } from '../agent/agent-versions.js';
-import { EnvVault } from '../env/env-vault.js';
+import { BuildSecrets } from './build-secrets.js';
 import { UnfinishedDeployments, type Unfinished } from './unfinished-deployments.js';
 import { VersionRollout } from './version-rollout.js';
 import { builtCode, type Origin } from './deployment.js';
@@ -31,7 +31,7 @@ export class DeploymentProgress {
     private readonly unfinished: UnfinishedDeployments,
     private readonly agents: AgentCommandHandler,
     private readonly rollout: VersionRollout,
-    private readonly vault: EnvVault,
+    private readonly secrets: BuildSecrets,
     @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
     private readonly context: ServiceContext,
   ) {}
@@ -109,7 +109,7 @@ export class DeploymentProgress {
     if (origin.kind === 'image') return origin;
     const { tokenEnv, ...git } = origin;
     if (tokenEnv === null) return { ...git, token: null };
-    const token = await this.vault.openSecret(agentId, tokenEnv);
+    const token = await this.secrets.open(agentId, tokenEnv);
     return token === null ? null : { ...git, token };
   }
 

@@ -17,7 +17,7 @@ const asked: RequestedDeployment = {
     tokenEnv: null,
   },
 };
-const requested: DeploymentEvent = { type: 'DeploymentRequested', data: { ...asked, at } };
+const requested: DeploymentEvent = { type: 'DeploymentRequested.v2', data: { ...asked, at } };
 const begun: DeploymentEvent = { type: 'DeploymentBuildStarted', data: { ...named, host: 'hst_1' } };
 const built: DeploymentEvent = { type: 'DeploymentBuilt', data: { ...named, branch: 'main', commit: 'c1' } };
 const succeeded: DeploymentEvent = { type: 'DeploymentSucceeded', data: named };

@@ -59,7 +59,7 @@ const request = (
   { stage }: Deployment,
 ): readonly DeploymentEvent[] =>
   stage === 'absent'
-    ? [{ type: 'DeploymentRequested', data: { deploymentId, agentId, accountId, origin, at } }]
+    ? [{ type: 'DeploymentRequested.v2', data: { deploymentId, agentId, accountId, origin, at } }]
     : [];
 
 /** The rules of a deployment: it is built once, and keeps its first outcome. */

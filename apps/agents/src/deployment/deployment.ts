@@ -1,5 +1,6 @@
 import type { DeploymentFailure } from '@berth/contracts/agents';
 import type { BuiltCode } from '@berth/contracts/runtime';
+import type { Personal } from '@berth/personal-data';
 
 /** Where the code of a deployment comes from. `addresses` are those that the URL's host had when it was accepted. */
 export type GitOrigin = {
@@ -9,7 +10,7 @@ export type GitOrigin = {
   /** null: the one that HEAD of the repository names. */
   readonly branch: string | null;
   /** The variable of the agent that holds the password of the clone. */
-  readonly tokenEnv: string | null;
+  readonly tokenEnv: Personal<string> | null;
 };
 
 /** An image, by its complete reference. */
@@ -34,7 +35,7 @@ interface Named {
 /** The events of a deployment. Times are ISO 8601. */
 export type DeploymentEvent =
   | {
-      readonly type: 'DeploymentRequested';
+      readonly type: 'DeploymentRequested.v2';
       readonly data: Named & { readonly accountId: string; readonly origin: Origin };
     }
   | { readonly type: 'DeploymentBuildStarted'; readonly data: Named & { readonly host: string } }
@@ -74,7 +75,7 @@ export const builtCode = (built: BuiltCode): BuiltCode =>
 
 /** Applies one event. Pure. */
 export const evolve = (deployment: Deployment, event: DeploymentEvent): Deployment => {
-  if (event.type === 'DeploymentRequested') return { ...requested(event.data), stage: 'queued' };
+  if (event.type === 'DeploymentRequested.v2') return { ...requested(event.data), stage: 'queued' };
   if (deployment.stage === 'absent') return deployment;
   const known = requested(deployment);
   switch (event.type) {

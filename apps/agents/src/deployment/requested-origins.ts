@@ -7,8 +7,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Admission, ownerOf } from '../agent/admission.js';
 import type { LiveAgent } from '../agent/agent.js';
 import { cannotStart } from '../agent/agent-lifecycle.js';
-import { EnvVault } from '../env/env-vault.js';
 import { HostPresence } from '../host/host-presence.js';
+import { BuildSecrets } from './build-secrets.js';
 import type { ImageOrigin, Origin } from './deployment.js';
 import { checkImage } from './image-check.js';
 import { invalid } from './invalid-member.js';
@@ -20,7 +20,7 @@ import { checkRepositoryUrl } from './repository-url.js';
 export class RequestedOrigins {
   constructor(
     private readonly operator: OperatorSettings,
-    private readonly vault: EnvVault,
+    private readonly secrets: BuildSecrets,
     @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
     private readonly presence: HostPresence,
     private readonly admission: Admission,
@@ -41,11 +41,12 @@ export class RequestedOrigins {
     if (source === 'image') return this.image(request, agent);
     if (repoUrl === null) throw invalid('repoUrl', 'is required for this source');
     const repository = checkRepositoryUrl(repoUrl, source, this.operator.current.deploy.gitHosts);
-    if (tokenEnv !== null && (await this.vault.openSecret(agent.agentId, tokenEnv)) === null)
+    const secret = tokenEnv === null ? null : await this.secrets.record(agent, tokenEnv);
+    if (tokenEnv !== null && secret === null)
       throw invalid('tokenEnv', 'names no secret variable of the agent');
     if (agent.host !== null && !(await this.presence.canStart(agent.host))) throw cannotStart();
     const addresses = await resolveRepository(repository);
-    return { kind: 'git', repoUrl: repository.url, addresses, branch, tokenEnv };
+    return { kind: 'git', repoUrl: repository.url, addresses, branch, tokenEnv: secret };
   }
 
   private async image({ image }: Deploy, { host }: LiveAgent): Promise<ImageOrigin> {

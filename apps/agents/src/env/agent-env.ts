@@ -1,57 +1,74 @@
-import type { EventCodec } from '@berth/event-store';
+import type { EventCodec, StoredEvent } from '@berth/event-store';
 import type { Decider } from '@berth/kernel';
+import type { Personal } from '@berth/personal-data';
 
 /** Changes of variables; only the vault contains their values. */
 export type EnvEvent =
   | {
-      readonly type: 'EnvVarSet';
+      readonly type: 'EnvVarSet.v2';
       readonly data: {
         readonly agentId: string;
-        readonly key: string;
+        /** Its name. */
+        readonly variable: Personal<string>;
         readonly isSecret: boolean;
         readonly at: string;
       };
     }
   | {
-      readonly type: 'EnvVarRemoved';
-      readonly data: { readonly agentId: string; readonly key: string; readonly at: string };
+      readonly type: 'EnvVarRemoved.v2';
+      readonly data: {
+        readonly agentId: string;
+        readonly variable: Personal<string>;
+        readonly at: string;
+      };
     };
 
 export type EnvCommand =
   | {
       readonly type: 'Set';
       readonly agentId: string;
-      readonly key: string;
+      readonly variable: Personal<string>;
       readonly isSecret: boolean;
       readonly at: string;
     }
-  | { readonly type: 'Remove'; readonly agentId: string; readonly key: string; readonly at: string };
+  | {
+      readonly type: 'Remove';
+      readonly agentId: string;
+      readonly variable: Personal<string>;
+      readonly at: string;
+    };
 
-export type AgentEnv = { readonly keys: readonly string[] };
+/** The vault decides; the stream records. */
+export type AgentEnv = { readonly changes: number };
 
 export const envDecider: Decider<AgentEnv, EnvCommand, EnvEvent> = {
-  initial: { keys: [] },
+  initial: { changes: 0 },
   decide: (command) => {
-    const { agentId, key, at } = command;
+    const { agentId, variable, at } = command;
     return command.type === 'Set'
-      ? [{ type: 'EnvVarSet', data: { agentId, key, isSecret: command.isSecret, at } }]
-      : [{ type: 'EnvVarRemoved', data: { agentId, key, at } }];
+      ? [{ type: 'EnvVarSet.v2', data: { agentId, variable, isSecret: command.isSecret, at } }]
+      : [{ type: 'EnvVarRemoved.v2', data: { agentId, variable, at } }];
   },
-  evolve: (state, event) => {
-    const others = state.keys.filter((key) => key !== event.data.key);
-    return { keys: event.type === 'EnvVarSet' ? [...others, event.data.key] : others };
-  },
+  evolve: ({ changes }) => ({ changes: changes + 1 }),
 };
 
 const isEnvEvent = (stored: { readonly type: string }): stored is EnvEvent =>
-  stored.type === 'EnvVarSet' || stored.type === 'EnvVarRemoved';
+  stored.type === 'EnvVarSet.v2' || stored.type === 'EnvVarRemoved.v2';
 
 /** Codec of the streams `agentEnv-agt_…`. */
 export const envCodec: EventCodec<EnvEvent> = {
   category: 'agentEnv',
   toStored: (event) => ({ type: event.type, data: { ...event.data } }),
   fromStored: (stored) => {
-    if (!isEnvEvent(stored)) throw new Error(`An env stream holds an event of unknown type ${stored.type}.`);
-    return stored;
+    const current = upcast(stored);
+    if (!isEnvEvent(current)) throw new Error(`An env stream holds an event of unknown type ${stored.type}.`);
+    return current;
   },
+};
+
+/** Before end users had keys, the names of all variables were in the clear. */
+const upcast = (stored: StoredEvent): StoredEvent => {
+  if (stored.type !== 'EnvVarSet' && stored.type !== 'EnvVarRemoved') return stored;
+  const { key = '', ...data } = stored.data;
+  return { type: `${stored.type}.v2`, data: { ...data, variable: { endUserId: null, data: key } } };
 };

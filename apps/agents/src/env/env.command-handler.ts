@@ -16,7 +16,7 @@ import { AgentCommandHandler } from '../agent/agent.command-handler.js';
 import { AgentLifecycle } from '../agent/agent-lifecycle.js';
 import type { LiveAgent } from '../agent/agent.js';
 import { ofAccount } from '../agent/ensure-awake.js';
-import { AgentEnvStreams } from './agent-env.streams.js';
+import { EnvHistory } from './env-history.js';
 import { ENV_TOO_LARGE } from './env-limits.js';
 import { EnvVault } from './env-vault.js';
 
@@ -27,7 +27,7 @@ const MAX_ATTEMPTS = 3;
 @Injectable()
 export class EnvCommandHandler {
   constructor(
-    private readonly streams: AgentEnvStreams,
+    private readonly history: EnvHistory,
     private readonly agents: AgentCommandHandler,
     private readonly vault: EnvVault,
     @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
@@ -42,15 +42,11 @@ export class EnvCommandHandler {
 
   /** Errors: invalid `invalid_request` beyond the limits of an agent. */
   async set(request: SetEnvVar): Promise<EnvVarView> {
-    ofAccount(await this.agents.load(request.agentId), request.accountId);
-    const { agentId, commandId, key } = request;
+    const agent = ofAccount(await this.agents.load(request.agentId), request.accountId);
+    const { agentId, commandId } = request;
     const view = await this.vault.put(agentId, commandId, request);
     await this.forgetUnlessLive(request);
-    await this.streams.handle(
-      agentId,
-      { type: 'Set', agentId, key, isSecret: view.isSecret, at: new Date().toISOString() },
-      request,
-    );
+    await this.history.recordSet(agent, view, request);
     return view;
   }
 
@@ -63,16 +59,12 @@ export class EnvCommandHandler {
 
   /** Errors: not_found `env_var_not_found`. */
   async remove(request: DeleteEnvVar): Promise<void> {
-    ofAccount(await this.agents.load(request.agentId), request.accountId);
+    const agent = ofAccount(await this.agents.load(request.agentId), request.accountId);
     const { agentId, commandId, key } = request;
     if (!(await this.vault.remove(agentId, commandId, key))) {
       throw new DomainError('not_found', 'env_var_not_found', 'The agent has no variable of this name.');
     }
-    await this.streams.handle(
-      agentId,
-      { type: 'Remove', agentId, key, at: new Date().toISOString() },
-      request,
-    );
+    await this.history.recordRemoval(agent, key, request);
   }
 
   /** Restarts the program of an awake agent with its current variables; any other agent gets them at its next start. */

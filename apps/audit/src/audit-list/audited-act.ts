@@ -39,6 +39,12 @@ const withClear = (data: EventData, member: string): EventData => ({
   ...membersOf(clearIn(data, member)),
 });
 
+/** The name of a variable; earlier versions of the event have it in the clear. */
+const variableIn = (data: EventData): Details => {
+  const key = data['key'] ?? clearIn(data, 'variable');
+  return key === undefined ? {} : { key };
+};
+
 const ofAgent = (
   action: AuditAction,
   data: EventData,
@@ -110,7 +116,9 @@ const FILE_ACTIONS: Readonly<Record<string, AuditAction>> = {
 
 const fileChange: Reading = (data) => {
   const action = FILE_ACTIONS[text(data, 'op')];
-  return action === undefined ? null : ofAgent(action, data, {}, pick(data, 'path', 'to'));
+  return action === undefined
+    ? null
+    : ofAgent(action, data, {}, pick(withClear(data, 'personal'), 'path', 'to'));
 };
 
 const refused: Reading = (data) => ({
@@ -153,8 +161,8 @@ const READINGS: Readonly<Record<string, Reading>> = {
   // One act revokes all living tokens of an end user.
   EndUserTokensRevoked: (data) => ofEndUser('token.revoke', data, pick(data, 'tokenIds')),
   EndUserUpdated: (data) => ofEndUser('end_user.update', data),
-  EnvVarRemoved: (data) => ofAgent('env.delete', data, {}, pick(data, 'key')),
-  EnvVarSet: (data) => ofAgent('env.set', data, pick(data, 'isSecret'), pick(data, 'key')),
+  EnvVarRemoved: (data) => ofAgent('env.delete', data, {}, variableIn(data)),
+  EnvVarSet: (data) => ofAgent('env.set', data, pick(data, 'isSecret'), variableIn(data)),
   ExecutionCancelRequested: (data) => ofExecution('execution.cancel', data, {}),
   ExecutionSubmitted: (data) =>
     ofExecution('execution.submit', data, pick(data, 'detached', 'commandBytes', 'commandSha256')),

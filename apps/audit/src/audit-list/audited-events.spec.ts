@@ -34,6 +34,7 @@ const NOT_AUDITED = [
   'ExternalIdReleased',
   'ExternalIdTaken',
   'FileChanged',
+  'FileChanged.v2',
   'HostDrained',
   'HostJoined',
   'HostRemoved',
@@ -181,8 +182,17 @@ describe('an act', () => {
 });
 
 describe('names and paths', () => {
+  const inTheClear = (data: object) => ({ personal: { endUserId: null, data } });
   const path = agent('FileChangeRequested', { op: 'write', path: '/data/PRIVATE' });
+  const currentPath = agent('FileChangeRequested.v2', {
+    op: 'write',
+    ...inTheClear({ path: '/data/PRIVATE' }),
+  });
   const key = agent('EnvVarSet', { key: 'PRIVATE', isSecret: false });
+  const currentKey = agent('EnvVarSet.v2', {
+    isSecret: false,
+    variable: { endUserId: null, data: 'PRIVATE' },
+  });
 
   it('are shown for an agent without an end user, however its events are batched', () => {
     const creation = created({ externalUserId: null });
@@ -192,12 +202,11 @@ describe('names and paths', () => {
       { path: '/data/PRIVATE' },
       { isSecret: false, key: 'PRIVATE' },
     ]);
-    const inTheClear = { name: 'ada', externalUserId: null };
     const current = agent('AgentCreated.v3', {
       templateId: 'echo',
-      personal: { endUserId: null, data: inTheClear },
+      ...inTheClear({ name: 'ada', externalUserId: null }),
     });
-    expect(changesOf([current, path, key], NOBODY).rows.map(({ details }) => details)).toEqual(
+    expect(changesOf([current, currentPath, currentKey], NOBODY).rows.map(({ details }) => details)).toEqual(
       together.rows.map(({ details }) => details),
     );
     const first = changesOf([creation], NOBODY);

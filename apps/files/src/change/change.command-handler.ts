@@ -18,7 +18,8 @@ import { fileNameOf, pathProblem } from '../path/check-path.js';
 import { AttachmentNotifier } from './attachment-notifier.js';
 import { failureOfChange } from './change-outcome.js';
 import type { Changed } from './file-change.js';
-import { FileChanges, type RequestedChange } from './file-changes.js';
+import { FileChanges } from './file-changes.js';
+import type { RequestedChange } from './personal-paths.js';
 
 /** Handles every command that changes a volume. */
 @Injectable()
@@ -95,7 +96,8 @@ export class ChangeCommandHandler {
     refuse(problem);
     const use = useOf(agentTarget);
     const awake = await this.agents.wake(use);
-    return this.changes.make(agentTarget, requested, () =>
+    const { endUserId = null } = awake;
+    return this.changes.make({ ...agentTarget, endUserId }, requested, () =>
       this.agents.withAwakeAgent(use, (agent) => this.changeAt(agent, command), { awake }),
     );
   }
@@ -103,7 +105,7 @@ export class ChangeCommandHandler {
   private async commit(
     { commandId, accountId, actor, agentId }: AgentTarget,
     requested: RequestedChange,
-    { stagedId, host, epoch }: StagedRef,
+    { stagedId, endUserId = null, host, epoch }: StagedRef,
     target: StagedTarget,
   ): Promise<PutFile> {
     const at = { agentId, host, epoch };
@@ -112,7 +114,7 @@ export class ChangeCommandHandler {
       used = true;
       return this.changeAt(at, { op: 'commit', stagedId, target });
     };
-    const agentTarget = { commandId, accountId, actor, agentId };
+    const agentTarget = { commandId, accountId, actor, agentId, endUserId };
     const { path, name, size } = await this.changes.make(agentTarget, requested, () =>
       untilReached(put).catch((error: unknown) => {
         throw isLost(error) ? transferLost(error) : error;

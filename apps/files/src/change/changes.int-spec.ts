@@ -52,10 +52,17 @@ describe('a change', () => {
       return anyChange(request);
     });
     expect(await move(envelope)).toEqual({ from: '/data/a', to: '/data/b' });
-    expect(before).toEqual(['FileChangeRequested']);
+    expect(before).toEqual(['FileChangeRequested.v2']);
     const [requested, changed] = await files.audit(envelope.commandId);
-    expect(requested?.data).toMatchObject({ op: 'move', path: 'a', to: 'b', agentId: envelope.agentId });
-    expect(changed).toMatchObject({ type: 'FileChanged', data: { path: '/data/b', from: '/data/a' } });
+    expect(requested?.data).toMatchObject({
+      op: 'move',
+      personal: { endUserId: null, data: { path: 'a', to: 'b' } },
+      agentId: envelope.agentId,
+    });
+    expect(changed).toMatchObject({
+      type: 'FileChanged.v2',
+      data: { personal: { endUserId: null, data: { path: '/data/b', from: '/data/a' } } },
+    });
     for (const event of [requested, changed])
       expect(event?.metadata).toMatchObject({ accountId: 'acc_1', actor: { kind: 'key', id: 'key_1' } });
   });
@@ -85,7 +92,10 @@ describe('a change', () => {
         : refusing('timeout', 'deadline_exceeded')(),
     );
     await expect(mkdir(envelope)).rejects.toMatchObject({ code: 'agent_unavailable', context: {} });
-    expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested', 'FileChangeRefused']);
+    expect(await files.auditTypes(envelope.commandId)).toEqual([
+      'FileChangeRequested.v2',
+      'FileChangeRefused',
+    ]);
   });
 
   it('records nothing when the agent is not awake', async () => {
@@ -120,7 +130,7 @@ describe('a change whose outcome is lost', () => {
       effect: 'unknown',
     });
     expect(changeRequests()).toHaveLength(1);
-    expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested']);
+    expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested.v2']);
   });
 
   it('is reported as possibly made when the host died', async () => {
@@ -136,7 +146,7 @@ describe('a change whose outcome is lost', () => {
     } finally {
       await files.fakes.revive();
     }
-    expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested']);
+    expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested.v2']);
   }, 20_000);
 
   it('is attempted again when the same command is sent again', async () => {
@@ -145,7 +155,7 @@ describe('a change whose outcome is lost', () => {
     await expect(move(envelope)).rejects.toMatchObject({ effect: 'unknown' });
     files.fakes.on(runtimeRequests.changeFile, anyChange);
     expect(await move(envelope)).toEqual({ from: '/data/a', to: '/data/b' });
-    expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested', 'FileChanged']);
+    expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested.v2', 'FileChanged.v2']);
   });
 
   it.each([
@@ -160,7 +170,7 @@ describe('a change whose outcome is lost', () => {
       await expect(change(envelope)).rejects.toMatchObject({ effect: 'unknown' });
       files.fakes.on(runtimeRequests.changeFile, refusing(kind, code));
       await expect(change(envelope)).rejects.toMatchObject({ effect: 'unknown' });
-      expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested']);
+      expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested.v2']);
     },
   );
 
@@ -170,7 +180,10 @@ describe('a change whose outcome is lost', () => {
     await expect(move(envelope)).rejects.toMatchObject({ effect: 'unknown' });
     files.fakes.on(runtimeRequests.changeFile, refusing('invalid', 'path_outside_volume'));
     await expect(move(envelope)).rejects.toMatchObject({ code: 'path_outside_volume' });
-    expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested', 'FileChangeRefused']);
+    expect(await files.auditTypes(envelope.commandId)).toEqual([
+      'FileChangeRequested.v2',
+      'FileChangeRefused',
+    ]);
   });
 });
 
@@ -226,13 +239,16 @@ describe('while the event store is unreachable', () => {
     });
     try {
       expect(await move(envelope)).toEqual({ from: '/data/a', to: '/data/b' });
-      expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested']);
+      expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested.v2']);
     } finally {
       files.logProxy.restore();
     }
     await eventually(
       async () =>
-        expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested', 'FileChanged']),
+        expect(await files.auditTypes(envelope.commandId)).toEqual([
+          'FileChangeRequested.v2',
+          'FileChanged.v2',
+        ]),
       { timeoutMs: 20_000 },
     );
   }, 40_000);

@@ -10,22 +10,24 @@ const requestData = {
   agentId: 'agt_1',
   accountId: 'acc_1',
   op: 'move',
-  path: 'a',
-  to: 'b',
+  personal: { endUserId: null, data: { path: 'a', to: 'b' } },
   at,
 } as const;
-const changed = { path: '/data/b', from: '/data/a', name: 'b', size: 0 };
-const requested: FileChangeEvent = { type: 'FileChangeRequested', data: requestData };
+const result = {
+  personal: { endUserId: null, data: { path: '/data/b', from: '/data/a', name: 'b' } },
+  size: 0,
+};
+const requested: FileChangeEvent = { type: 'FileChangeRequested.v2', data: requestData };
 const done: FileChangeEvent = {
-  type: 'FileChanged',
-  data: { changeId: 'fch_1', agentId: 'agt_1', ...changed, at: later },
+  type: 'FileChanged.v2',
+  data: { changeId: 'fch_1', agentId: 'agt_1', ...result, at: later },
 };
 const refused: FileChangeEvent = {
   type: 'FileChangeRefused',
   data: { changeId: 'fch_1', agentId: 'agt_1', kind: 'not_found', code: 'source_not_found', at: later },
 };
 const request: FileChangeCommand = { type: 'Request', ...requestData };
-const complete: FileChangeCommand = { type: 'Complete', changed, at: later };
+const complete: FileChangeCommand = { type: 'Complete', result, at: later };
 const refuse: FileChangeCommand = {
   type: 'Refuse',
   kind: 'not_found',
@@ -64,7 +66,7 @@ describe('a change of a file', () => {
 
   it('keeps the result for a repeated command', () => {
     expect(after(requested)).toMatchObject({ status: 'requested' });
-    expect(after(requested, done)).toEqual({ status: 'changed', changed });
+    expect(after(requested, done)).toEqual({ status: 'changed', result });
     expect(after(requested, refused)).toEqual({
       status: 'refused',
       kind: 'not_found',

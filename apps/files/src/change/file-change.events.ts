@@ -1,9 +1,9 @@
-import type { EventCodec } from '@berth/event-store';
+import type { EventCodec, EventData, StoredEvent } from '@berth/event-store';
 import type { FileChangeEvent } from './file-change.js';
 
 const STORED_TYPES: ReadonlySet<string> = new Set<FileChangeEvent['type']>([
-  'FileChangeRequested',
-  'FileChanged',
+  'FileChangeRequested.v2',
+  'FileChanged.v2',
   'FileChangeRefused',
 ]);
 
@@ -15,8 +15,28 @@ export const fileChangeCodec: EventCodec<FileChangeEvent> = {
   category: 'fileChange',
   toStored: (event) => ({ type: event.type, data: { ...event.data } }),
   fromStored: (stored) => {
-    if (!isFileChangeEvent(stored))
+    const current = upcast(stored);
+    if (!isFileChangeEvent(current))
       throw new Error(`A file change stream contains an event of unknown type ${stored.type}.`);
-    return stored;
+    return current;
   },
 };
+
+/** Before end users had keys, all paths were in the clear. */
+const upcast = (stored: StoredEvent): StoredEvent => {
+  const { data } = stored;
+  if (stored.type === 'FileChangeRequested') {
+    const { path, to, ...rest } = data;
+    return { type: 'FileChangeRequested.v2', data: { ...rest, personal: inTheClear({ path, to }) } };
+  }
+  if (stored.type === 'FileChanged') {
+    const { path, from, name, ...rest } = data;
+    return { type: 'FileChanged.v2', data: { ...rest, personal: inTheClear({ path, from, name }) } };
+  }
+  return stored;
+};
+
+const inTheClear = (paths: EventData): { readonly endUserId: null; readonly data: EventData } => ({
+  endUserId: null,
+  data: Object.fromEntries(Object.entries(paths).filter(([, path]) => path !== undefined)),
+});

@@ -1,5 +1,24 @@
+import type { Personal } from '@berth/personal-data';
+
 /** The requested operation: write text, upload a file into a folder or as an attachment, or change a path. */
 export type FileOp = 'write' | 'upload' | 'attach' | 'mkdir' | 'move' | 'delete';
+
+/** The paths of a requested change, which are personal. */
+export type RequestedPaths = {
+  /** As the caller sent it; for an attachment its name. */
+  readonly path: string;
+  /** For a move: the destination. */
+  readonly to?: string;
+};
+
+/** The paths of a change that was made, which are personal. */
+export type ChangedPaths = {
+  /** The resulting path: absolute, as the agent sees it. */
+  readonly path: string;
+  /** For a move: the source path, which no longer exists. */
+  readonly from?: string;
+  readonly name: string;
+};
 
 /**
  * One change of an agent's volume, for the audit. The events' metadata names the actor. Events contain paths, never
@@ -7,30 +26,23 @@ export type FileOp = 'write' | 'upload' | 'attach' | 'mkdir' | 'move' | 'delete'
  */
 export type FileChangeEvent =
   | {
-      readonly type: 'FileChangeRequested';
+      readonly type: 'FileChangeRequested.v2';
       readonly data: {
         readonly changeId: string;
         readonly agentId: string;
         readonly accountId: string;
         readonly op: FileOp;
-        /** As the caller sent it; for an attachment its name. */
-        readonly path: string;
-        /** For a move: the destination. */
-        readonly to?: string;
+        readonly personal: Personal<RequestedPaths>;
         /** ISO 8601. */
         readonly at: string;
       };
     }
   | {
-      readonly type: 'FileChanged';
+      readonly type: 'FileChanged.v2';
       readonly data: {
         readonly changeId: string;
         readonly agentId: string;
-        /** The resulting path: absolute, as the agent sees it. */
-        readonly path: string;
-        /** For a move: the source path, which no longer exists. */
-        readonly from?: string;
-        readonly name: string;
+        readonly personal: Personal<ChangedPaths>;
         /** Size in bytes of a written file, otherwise 0. */
         readonly size: number;
         readonly at: string;
@@ -49,29 +61,32 @@ export type FileChangeEvent =
     };
 
 /** The result that the caller received. */
-export interface Changed {
-  readonly path: string;
-  readonly from?: string;
-  readonly name: string;
+export interface Changed extends ChangedPaths {
+  readonly size: number;
+}
+
+/** The result as events hold it. */
+export interface RecordedResult {
+  readonly personal: Personal<ChangedPaths>;
   readonly size: number;
 }
 
 export type FileChangeState =
   | { readonly status: 'absent' }
   | { readonly status: 'requested'; readonly changeId: string; readonly agentId: string }
-  | { readonly status: 'changed'; readonly changed: Changed }
+  | { readonly status: 'changed'; readonly result: RecordedResult }
   | { readonly status: 'refused'; readonly kind: string; readonly code: string };
 
 export const evolve = (state: FileChangeState, event: FileChangeEvent): FileChangeState => {
   switch (event.type) {
-    case 'FileChangeRequested': {
+    case 'FileChangeRequested.v2': {
       const { changeId, agentId } = event.data;
       return { status: 'requested', changeId, agentId };
     }
-    case 'FileChanged': {
+    case 'FileChanged.v2': {
       if (state.status !== 'requested') return state;
-      const { path, from, name, size } = event.data;
-      return { status: 'changed', changed: { path, ...(from === undefined ? {} : { from }), name, size } };
+      const { personal, size } = event.data;
+      return { status: 'changed', result: { personal, size } };
     }
     case 'FileChangeRefused': {
       if (state.status !== 'requested') return state;

@@ -7,12 +7,12 @@ import type { FileChangeCommand } from './file-change.decider.js';
 import type { Changed, FileOp } from './file-change.js';
 import { FileChangeStreams } from './file-change.streams.js';
 import { BackgroundRetries } from './background-retries.js';
+import { PersonalPaths, type RequestedChange } from './personal-paths.js';
 
-/** The operation as the audit records it. */
-export interface RequestedChange {
-  readonly op: FileOp;
-  readonly path: string;
-  readonly to?: string;
+/** The agent whose volume is changed. */
+export interface ChangeTarget extends AgentTarget {
+  /** Its owner; null without one. */
+  readonly endUserId: string | null;
 }
 
 const counted = metrics.counter('berth_file_changes', 'Changes of volumes, by operation and outcome.', [
@@ -31,6 +31,7 @@ export class FileChanges {
   constructor(
     private readonly changes: FileChangeStreams,
     private readonly retries: BackgroundRetries,
+    private readonly paths: PersonalPaths,
     private readonly clock: Clock,
     private readonly log: Logger,
   ) {}
@@ -38,10 +39,10 @@ export class FileChanges {
   /**
    * Makes a change once. An error of `effect` is recorded as its refusal, unless `isOutcomeUnknown` holds: then the
    * change keeps no outcome. A repeated command joins the running change or gets its outcome; a change without an
-   * outcome is attempted again.
+   * outcome is attempted again. Errors: those of `effect` and of `PersonalPaths`.
    */
   make(
-    agentTarget: AgentTarget,
+    agentTarget: ChangeTarget,
     requested: RequestedChange,
     effect: () => Promise<Changed>,
   ): Promise<Changed> {
@@ -57,20 +58,20 @@ export class FileChanges {
 
   async #make(
     changeId: string,
-    agentTarget: AgentTarget,
+    agentTarget: ChangeTarget,
     requested: RequestedChange,
     effect: () => Promise<Changed>,
   ): Promise<Changed> {
-    const { agentId, accountId } = agentTarget;
-    const request = { type: 'Request', changeId, agentId, accountId, ...requested, at: this.#now() } as const;
+    const record = await this.paths.recordOf(changeId, agentTarget.endUserId);
+    const request = record.request(agentTarget, requested, this.#now());
     const { state, replayed } = await this.changes.handle(changeId, request, agentTarget, {
       expectNew: true,
     });
-    if (state.status === 'changed') return state.changed;
+    if (state.status === 'changed') return record.open(state.result);
     if (state.status === 'refused') throw refusedBefore(state);
     try {
       const changed = await effect();
-      await this.#end(changeId, agentTarget, { type: 'Complete', changed, at: this.#now() });
+      await this.#end(changeId, agentTarget, record.completion(changed, this.#now()));
       counted.inc({ op: requested.op, outcome: 'changed' });
       return changed;
     } catch (error) {

@@ -60,8 +60,11 @@ describe('a staged file', () => {
     const envelope = agentTarget();
     await put(envelope);
     const [requested, changed] = await files.audit(envelope.commandId);
-    expect(requested?.data).toMatchObject({ op, path });
-    expect(changed).toMatchObject({ type: 'FileChanged', data: PUT });
+    expect(requested?.data).toMatchObject({ op, personal: { endUserId: null, data: { path } } });
+    expect(changed).toMatchObject({
+      type: 'FileChanged.v2',
+      data: { personal: { data: { path: PUT.path, name: PUT.name } }, size: PUT.size },
+    });
   });
 
   it.each([
@@ -99,7 +102,10 @@ describe('a staged file', () => {
     const envelope = agentTarget();
     files.fakes.on(runtimeRequests.changeFile, refusing(kind, code, 'none'));
     await expect(upload(envelope)).rejects.toMatchObject({ kind, code });
-    expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested', 'FileChangeRefused']);
+    expect(await files.auditTypes(envelope.commandId)).toEqual([
+      'FileChangeRequested.v2',
+      'FileChangeRefused',
+    ]);
   });
 
   it('is put under the last segment of its name, and rejected if its name or path is invalid', async () => {

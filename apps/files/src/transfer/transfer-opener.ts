@@ -41,8 +41,8 @@ export class TransferOpener {
   async stage(request: OpenTransfer): Promise<OpenedStage> {
     const stagedId = newId('stg');
     const transfer = { kind: 'stage', stagedId, limitBytes: FILE_LIMIT_BYTES } as const;
-    const { host, ...opened } = await this.open(request, transfer);
-    return { ...opened, staged: { stagedId, host, epoch: opened.epoch } };
+    const { host, endUserId, ...opened } = await this.open(request, transfer);
+    return { ...opened, staged: { stagedId, endUserId, host, epoch: opened.epoch } };
   }
 
   /** Throws for an invalid path without waking the agent. If there is no such agent, throws that error instead. */
@@ -56,12 +56,12 @@ export class TransferOpener {
   private async open(
     request: OpenTransfer,
     transfer: Transfer,
-  ): Promise<OpenedTransfer & { readonly host: string }> {
+  ): Promise<OpenedTransfer & { readonly host: string; readonly endUserId: string | null }> {
     const use = useOf(request);
     const awake = await this.agents.wake(use, request.refusedEpoch);
-    const openAt = async ({ agentId, host, epoch }: AwakeAgent) => {
+    const openAt = async ({ agentId, endUserId = null, host, epoch }: AwakeAgent) => {
       const { url, ticket } = await this.ticket({ agentId, host, epoch }, transfer);
-      return { url, ticket, epoch, host };
+      return { url, ticket, epoch, host, endUserId };
     };
     return this.agents.withAwakeAgent(use, openAt, { awake });
   }

@@ -8,6 +8,12 @@ import type {
   ListAgentsQuery,
   ResourcesBody,
 } from './agents.schemas.js';
+import type {
+  AgentCounts,
+  CountOfEndUsers,
+  ForgetEndUser,
+  SetEndUserStanding,
+} from './end-users.requests.js';
 import type { DeployBody } from './deployments.schemas.js';
 import type { DeploymentView } from './deployment.view.js';
 import type { PageRequest } from '../schema/index.js';
@@ -48,29 +54,7 @@ export interface ListAgents extends NullWhenAbsent<ListAgentsQuery> {
   readonly accountId: string;
 }
 
-export interface ForgetEndUser extends CommandEnvelope {
-  readonly endUserId: string;
-}
-
-export interface CountOfEndUsers {
-  readonly accountId: string;
-  readonly externalUserIds: readonly string[];
-}
-
-/** The number of agents by `externalUserId`; an end user without agents is absent. */
-export interface AgentCounts {
-  readonly counts: Readonly<Record<string, number>>;
-}
-
 export type ActivityKind = 'chat' | 'file' | 'exec' | 'console' | 'app' | 'webhook' | 'schedule' | 'start';
-
-/** Says whether an end user is suspended, as of an event of its stream. */
-export interface SetEndUserStanding {
-  readonly endUserId: string;
-  readonly suspended: boolean;
-  /** The position of the event in the log, decimal. An earlier one than the last that was received changes nothing. */
-  readonly position: string;
-}
 
 export interface EnsureAwake extends CommandEnvelope {
   readonly agentId: string;
@@ -86,6 +70,8 @@ export interface EnsureAwake extends CommandEnvelope {
 /** Where the awake agent is. Requests to the host carry this epoch. */
 export interface AwakeAgent {
   readonly agentId: string;
+  /** The end user who owns the agent; null or absent without one. */
+  readonly endUserId?: string | null;
   readonly host: string;
   readonly epoch: number;
   readonly guest: { readonly version: string; readonly capabilities: readonly string[] };

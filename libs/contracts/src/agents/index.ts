@@ -21,9 +21,7 @@ export {
   agentsRequests,
   type AcceptedDeployment,
   type ActivityKind,
-  type AgentCounts,
   type AgentRef,
-  type CountOfEndUsers,
   type AnnounceHost,
   type HostOrders,
   type HostRef,
@@ -38,14 +36,12 @@ export {
   type ListDeployments,
   type ListEnv,
   type EnvPage,
-  type ForgetEndUser,
   type LocateAgent,
   type LocatedAgent,
   type OpenApp,
   type OpenedApp,
   type ReportActivity,
   type ReportObservation,
-  type SetEndUserStanding,
   type SetEnvVar,
   type TransitionResult,
 } from './agents.requests.js';
@@ -69,3 +65,9 @@ export {
   type GetSpend,
 } from './agent-owners.requests.js';
 export { agentsErrors } from './agents.errors.js';
+export type {
+  AgentCounts,
+  CountOfEndUsers,
+  ForgetEndUser,
+  SetEndUserStanding,
+} from './end-users.requests.js';

@@ -35,6 +35,8 @@ export interface OpenedStage extends OpenedTransfer {
 /** A staged file, valid only at this host and epoch. */
 export interface StagedRef {
   readonly stagedId: string;
+  /** The end user who owns the agent; null or absent without one. */
+  readonly endUserId?: string | null;
   readonly host: string;
   readonly epoch: number;
 }

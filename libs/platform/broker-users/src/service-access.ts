@@ -234,6 +234,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'cmd.runtime.change-file.v1.{host}',
       'cmd.runtime.open-transfer.v1.{host}',
       'qry.agents.locate.v1',
+      'qry.end-users.personal-key.v1',
     ],
     publishes: [],
     consumes: [],

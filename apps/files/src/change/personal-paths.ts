@@ -1,0 +1,70 @@
+import { DomainError, withEffect } from '@berth/kernel';
+import { EndUserKeys, fromPersonal, toPersonal, type PersonalKey } from '@berth/personal-data';
+import { Injectable } from '@nestjs/common';
+import type { Changed, FileOp, RecordedResult } from './file-change.js';
+import type { FileChangeCommand } from './file-change.decider.js';
+
+/** The operation as the audit records it. */
+export interface RequestedChange {
+  readonly op: FileOp;
+  readonly path: string;
+  readonly to?: string;
+}
+
+/** What is recorded of one change; the paths of an end user's agent are sealed. */
+export class ChangeRecord {
+  constructor(
+    private readonly changeId: string,
+    private readonly key: PersonalKey | null,
+  ) {}
+
+  request(
+    ids: { readonly agentId: string; readonly accountId: string },
+    { op, path, to }: RequestedChange,
+    at: string,
+  ): FileChangeCommand {
+    const { agentId, accountId } = ids;
+    const paths = { path, ...(to === undefined ? {} : { to }) };
+    const personal = toPersonal(this.key, this.about('requested'), paths);
+    return { type: 'Request', changeId: this.changeId, agentId, accountId, op, personal, at };
+  }
+
+  completion({ size, ...paths }: Changed, at: string): FileChangeCommand {
+    const personal = toPersonal(this.key, this.about('changed'), paths);
+    return { type: 'Complete', result: { personal, size }, at };
+  }
+
+  /** Errors: not_found `agent_not_found` if its end user is deleted. */
+  open({ personal, size }: RecordedResult): Changed {
+    const paths = fromPersonal(this.key, this.about('changed'), personal);
+    if (paths === null) throw agentNotFound();
+    return { ...paths, size };
+  }
+
+  private about(what: string): string {
+    return `file-change/${this.changeId}/${what}`;
+  }
+}
+
+/** Opens and seals the paths of changes. */
+@Injectable()
+export class PersonalPaths {
+  constructor(private readonly keys: EndUserKeys) {}
+
+  /**
+   * `endUserId`: the owner of the agent; null without one. Errors: not_found `agent_not_found` if the owner is deleted;
+   * unavailable `service_unavailable`.
+   */
+  async recordOf(changeId: string, endUserId: string | null): Promise<ChangeRecord> {
+    if (endUserId === null) return new ChangeRecord(changeId, null);
+    const key = await this.keys.find(endUserId).catch((error: unknown) => {
+      throw withEffect(error, 'none');
+    });
+    // Its agents are deleted before its key is.
+    if (key === null) throw agentNotFound();
+    return new ChangeRecord(changeId, key);
+  }
+}
+
+const agentNotFound = (): DomainError =>
+  new DomainError('not_found', 'agent_not_found', 'There is no such agent.');

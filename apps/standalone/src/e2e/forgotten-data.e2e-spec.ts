@@ -1,0 +1,175 @@
+import { join } from 'node:path';
+import { openDatabase, type Database } from '@berth/persistence';
+import { createLogger } from '@berth/telemetry';
+import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Api, codeOf } from './api.fixture.js';
+import { filesWith, tablesWith, TraceCollector } from './canary-search.fixture.js';
+import { Files } from './files.fixture.js';
+import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
+
+/* Deletion that forgets: what is personal is nowhere in the clear but in tables and volumes, and nowhere after a DELETE. */
+
+/** In every personal field of an end user and of its agent; upper case, as some of them are names of variables. */
+const CANARY = `CANARY${crypto.randomUUID().slice(0, 8).toUpperCase()}`;
+const PERSON = `/api/v1/end-users/${CANARY}`;
+const VAULTS = ['end_users_vault.personal_keys', 'agents.personal_key_vault'];
+const LONG_TIMEOUT = { timeoutMs: 30_000 };
+
+const folder = temporaryFolder();
+const api = new Api(() => stack);
+let infra: TestInfra;
+let stack: StandaloneStack;
+let database: Database;
+let traces: TraceCollector;
+
+beforeAll(async () => {
+  infra = await startTestInfra({ parts: ['postgres'] });
+  traces = await TraceCollector.start();
+  stack = await startStandaloneStack(folder.path, {
+    DATABASE_URL: infra.databaseUrl,
+    OTEL_EXPORTER_OTLP_ENDPOINT: traces.url,
+    BERTH_LOG_LEVEL: 'debug',
+  });
+  const log = createLogger({ service: 'test', level: 'silent' });
+  const options = { url: infra.databaseUrl, schema: 'public', migrations: [], applicationName: 'test', log };
+  database = await openDatabase(options);
+});
+afterAll(async () => {
+  await stack.stop();
+  await database.close();
+  await Promise.all([traces.stop(), infra.stop()]);
+  folder.remove();
+});
+
+const excerpts = (where: string, text: string): readonly string[] =>
+  [...text.matchAll(new RegExp(`.{0,300}${CANARY}.{0,60}`, 'g'))].map(([found]) => `${where}: ${found}`);
+
+/** Where the canary is in the clear. Tables are not searched. */
+const places = (folders: readonly string[]): readonly string[] => [
+  ...folders.flatMap((name) => filesWith(join(folder.path, name), CANARY)),
+  ...excerpts('output', stack.program.printed),
+  ...excerpts('traces', traces.received),
+];
+
+const ok = async (response: Promise<{ readonly status: number; readonly body: unknown }>): Promise<void> => {
+  const { status, body } = await response;
+  expect([status, body]).toEqual([expect.toSatisfy((code: number) => code < 300), body]);
+};
+
+const createPerson = async (): Promise<string> => {
+  const person = { displayName: CANARY, metadata: { [CANARY]: CANARY }, tags: [CANARY] };
+  await ok(api.call('PUT', PERSON, { body: person }));
+  const { id } = await api.runningAgent({
+    name: CANARY,
+    externalId: CANARY,
+    externalUserId: CANARY,
+    instructions: `Call me ${CANARY}.`,
+    labels: { [CANARY]: CANARY },
+    env: [{ key: `${CANARY}_ENV`, value: CANARY, isSecret: false }],
+  });
+  return id;
+};
+
+const use = async (agentId: string): Promise<void> => {
+  const files = new Files(() => stack, agentId);
+  await ok(files.write(`${CANARY}/a.txt`, CANARY));
+  await ok(files.mkdir(`${CANARY}/b`));
+  await ok(files.move(`${CANARY}/a.txt`, `${CANARY}/b/${CANARY}.txt`));
+  await ok(files.list(CANARY));
+  expect((await files.download(`${CANARY}/b/${CANARY}.txt`)).status).toBe(200);
+  await ok(files.upload(Buffer.from(CANARY), { name: `${CANARY}.txt`, message: CANARY }));
+  await ok(files.delete(`${CANARY}/b`));
+  expect((await files.delete(`${CANARY}/gone`)).status).toBe(404);
+  const variable = `/api/agents/${agentId}/env/${CANARY}_SET`;
+  await ok(api.call('PUT', variable, { body: { value: CANARY, isSecret: true } }));
+  await ok(api.call('DELETE', variable));
+  await ok(api.post(`/api/agents/${agentId}/exec`, { command: `echo ${CANARY}` }));
+  await ok(api.chat(agentId, CANARY));
+  const minted = await api.post<{ token: string }>(`${PERSON}/tokens`, { scopes: ['chat', 'files'] });
+  await ok(api.chat(agentId, CANARY, { key: minted.body.token }));
+  expect(codeOf(await api.post('/api/agents', { name: CANARY, templateId: 'blank' }))).toBe(
+    'agent_name_taken',
+  );
+  expect((await api.get(`/api/v1/end-users/${CANARY}-unknown`)).status).toBe(404);
+  for (const transition of ['sleep', 'restart']) await ok(api.post(`/api/agents/${agentId}/${transition}`));
+  expect((await api.get<{ items: unknown[] }>(`/api/agents?name=${CANARY}`)).body.items).toHaveLength(1);
+};
+
+const livingKeys = async (): Promise<number> => {
+  let keys = 0;
+  for (const vault of VAULTS)
+    keys += (await database.query(`SELECT 1 FROM ${vault} WHERE sealed_key IS NOT NULL`)).length;
+  return keys;
+};
+
+const rebuild = async (name: string): Promise<void> => {
+  const path = `/api/v1/operations/projections`;
+  await ok(api.post(`${path}/${name}/rebuild`));
+  await eventually(async () => {
+    const { body } = await api.get<{ items: { name: string; rebuilding: unknown }[] }>(path);
+    expect(body.items.find((one) => one.name === name)).toMatchObject({ rebuilding: null });
+  }, LONG_TIMEOUT);
+};
+
+it('personal data is in the clear in no log, message or trace, and nowhere at all once its end user is deleted', async () => {
+  const agentId = await createPerson();
+  await use(agentId);
+  expect(places(['event-store', 'nats', 'logs'])).toEqual([]);
+  // The search finds what is there.
+  expect(await tablesWith(database, CANARY)).toContain('agents.agent_list_v2');
+  expect(filesWith(folder.path, CANARY)).not.toEqual([]);
+
+  const kept = new Map<string, unknown[]>();
+  for (const vault of VAULTS)
+    kept.set(vault, await database.query(`SELECT end_user_id, sealed_key FROM ${vault}`));
+  expect([...kept.values()].map((rows) => rows.length)).toEqual([1, 1]);
+  await ok(api.call('DELETE', PERSON));
+  expect(await livingKeys()).toBe(0);
+  expect((await api.get(PERSON)).status).toBe(404);
+  await eventually(async () => {
+    expect(places(['.'])).toEqual([]);
+    expect(await tablesWith(database, CANARY)).toEqual([]);
+  }, LONG_TIMEOUT);
+
+  // A backup from before the deletion brings the keys back.
+  for (const [vault, rows] of kept)
+    for (const { end_user_id, sealed_key } of rows as { end_user_id: string; sealed_key: string }[])
+      await database.query(
+        `UPDATE ${vault} SET sealed_key = $2, destroyed_at = NULL WHERE end_user_id = $1`,
+        [end_user_id, sealed_key],
+      );
+  for (const projection of ['end-user-list', 'agent-list', 'audit-list']) await rebuild(projection);
+  expect((await api.get(PERSON)).status).toBe(404);
+  expect((await api.get(`/api/agents/${agentId}`)).status).toBe(404);
+  await eventually(async () => expect(await livingKeys()).toBe(0), LONG_TIMEOUT);
+  for (const projection of ['end-user-list', 'agent-list', 'audit-list']) await rebuild(projection);
+  expect(await tablesWith(database, CANARY)).toEqual([]);
+});
+
+it('a deletion that the database interrupts is finished later, and brings nobody back', async () => {
+  const agentId = await createPerson();
+  await database.transaction(
+    async (tx) => {
+      // The deletion is in the log, and then cannot destroy the keys.
+      await tx.query(`LOCK TABLE ${VAULTS.join(', ')} IN SHARE MODE`);
+      const deletion = api.call('DELETE', PERSON);
+      await eventually(async () => {
+        const waiting = await database.query(
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+           WHERE wait_event_type = 'Lock' AND query LIKE '%personal_key%'`,
+        );
+        expect(waiting).not.toEqual([]);
+      }, LONG_TIMEOUT);
+      expect((await deletion).status).toBe(503);
+      expect((await api.get(PERSON)).status).toBe(404);
+    },
+    { statementTimeoutMs: 30_000 },
+  );
+  await eventually(async () => {
+    expect(await livingKeys()).toBe(0);
+    expect((await api.get(`/api/agents/${agentId}`)).status).toBe(404);
+  }, LONG_TIMEOUT);
+  const again = await api.call('PUT', PERSON, { body: {} });
+  expect([again.status, again.body]).toMatchObject([201, { displayName: null, tags: [], agentCount: 0 }]);
+});
