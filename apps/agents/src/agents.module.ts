@@ -27,6 +27,8 @@ import { StartRecipe } from './agent/start-recipe.js';
 import { Transitions } from './agent/transitions.js';
 import { AppNatsController } from './app/app.nats-controller.js';
 import { OpenAppHandler } from './app/open-app.js';
+import { CapRule } from './caps/cap-rule.js';
+import { WakeLedger } from './caps/wake-ledger.js';
 import { AgentsConfig, readAgentsConfig } from './config.js';
 import { DeploymentListQuery } from './deployment-list/deployment-list.query.js';
 import { deploymentListProjection } from './deployment-list/deployment-list.projection.js';
@@ -120,6 +122,8 @@ import { SpendQuery } from './use/spend.query.js';
     Transitions,
     AccountRule,
     EndUserRule,
+    WakeLedger,
+    CapRule,
     { provide: Admission, useClass: RuledAdmission },
     EnsureAwakeHandler,
     AccountSuspensions,

@@ -72,24 +72,11 @@ export const evolveRow = (
     case 'AgentStarting.v2': {
       const { epoch, host, deadline, cause, at } = event.data;
       const state = cause === 'deploy' ? 'deploying' : 'starting';
-      return {
-        ...changed,
-        state,
-        state_reason: CAUSE_REASONS[cause],
-        epoch,
-        host,
-        deadline_at: deadline,
-        woken_at: at,
-      };
+      const reason = { state, state_reason: CAUSE_REASONS[cause] };
+      return { ...changed, ...reason, epoch, host, deadline_at: deadline, woken_at: at };
     }
     case 'AgentStarted':
-      return {
-        ...changed,
-        state: 'running',
-        state_reason: null,
-        guest: event.data.guest,
-        volume_gb: row.volume_gb ?? row.resources.diskGb,
-      };
+      return { ...changed, ...runningWith(row, event.data.guest) };
     case 'AgentFellAsleep':
       return {
         ...changed,
@@ -123,6 +110,13 @@ export const evolveRow = (
       return null;
   }
 };
+
+const runningWith = (row: AgentRow, guest: AgentRow['guest']) => ({
+  state: 'running',
+  state_reason: null,
+  guest,
+  volume_gb: row.volume_gb ?? row.resources.diskGb,
+});
 
 type SameStateEvent =
   | VersionEvent

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { CapRule } from '../caps/cap-rule.js';
 import { AccountSuspensions } from '../suspension/account-suspensions.js';
 import { EndUserSuspensions } from '../suspension/end-user-suspensions.js';
 import type { Owner } from './owner.js';
@@ -8,9 +9,15 @@ export { ownerOf, type Owner } from './owner.js';
 /** What somebody wants to do with an agent. `use`: a call that joins a start, or that finds the agent not running. */
 export type Act = 'use' | 'wake' | 'start' | 'restart' | 'create' | 'deploy';
 
+/** The start from sleeping or stopped that an act would begin, by its epoch. Whoever asks for the same one joins it. */
+export interface Wake {
+  readonly agentId: string;
+  readonly epoch: number;
+}
+
 /** Forbids acts: throws a `DomainError` when a suspension or a policy forbids this one. */
 export abstract class AdmissionRule {
-  abstract admit(act: Act, owner: Owner): Promise<void>;
+  abstract admit(act: Act, owner: Owner, wake?: Wake): Promise<void>;
 }
 
 /** Nothing begins to use an agent of a suspended account. */
@@ -35,8 +42,11 @@ export class EndUserRule implements AdmissionRule {
 
 /** Checks everything first that would wake, start or create an agent. Whatever reaches a running agent asks nobody. */
 export abstract class Admission {
-  /** Errors: forbidden `account_suspended`, `end_user_suspended`. */
-  abstract admit(act: Act, owner: Owner): Promise<void>;
+  /**
+   * `wake`: the wake that the act will begin, which is counted. Errors: forbidden `account_suspended`,
+   * `end_user_suspended`; payment_required `compute_cap_reached`; exhausted `wake_limit_reached`.
+   */
+  abstract admit(act: Act, owner: Owner, wake?: Wake): Promise<void>;
 }
 
 /** The first rule that forbids the act decides. */
@@ -44,11 +54,12 @@ export abstract class Admission {
 export class RuledAdmission implements Admission {
   readonly #rules: readonly AdmissionRule[];
 
-  constructor(accounts: AccountRule, endUsers: EndUserRule) {
-    this.#rules = [accounts, endUsers];
+  constructor(accounts: AccountRule, endUsers: EndUserRule, caps: CapRule) {
+    // The last rule counts, so it is asked only about what the others permit.
+    this.#rules = [accounts, endUsers, caps];
   }
 
-  async admit(act: Act, owner: Owner): Promise<void> {
-    for (const rule of this.#rules) await rule.admit(act, owner);
+  async admit(act: Act, owner: Owner, wake?: Wake): Promise<void> {
+    for (const rule of this.#rules) await rule.admit(act, owner, wake);
   }
 }

@@ -19,8 +19,20 @@ export type AgentCommand =
       readonly attempt: number;
       readonly at: string;
     }
-  | { readonly type: 'Start'; readonly cause: 'start' | 'restart'; readonly at: string }
-  | { readonly type: 'Wake'; readonly refusedEpoch: number | null; readonly at: string }
+  | {
+      readonly type: 'Start';
+      readonly cause: 'start' | 'restart';
+      /** The epoch of the agent when the start was admitted: at any other one nothing is started. */
+      readonly admittedAt?: number;
+      readonly at: string;
+    }
+  | {
+      readonly type: 'Wake';
+      readonly refusedEpoch: number | null;
+      /** As for `Start`. */
+      readonly admittedAt?: number;
+      readonly at: string;
+    }
   | {
       readonly type: 'ConfirmStarted';
       readonly epoch: number;

@@ -1,5 +1,5 @@
 import { DomainError, type Decider } from '@berth/kernel';
-import type { AgentCommand } from './agent.commands.js';
+import type { AgentCommand, AgentCommandOf } from './agent.commands.js';
 import { evolve, type Agent, type AgentEvent, type LiveAgent } from './agent.js';
 import { atEpoch, crash, fallAsleep, isAtEpoch, settlePresence, settleAbsence } from './decide-observed.js';
 import { failWithHost, requireHost } from './decide-lost.js';
@@ -36,9 +36,9 @@ const decideLive = (command: LiveCommand, agent: LiveAgent): readonly AgentEvent
   if (isAtEpoch(command)) return atEpoch(command, agent);
   switch (command.type) {
     case 'Start':
-      return start(command, agent);
+      return ifAdmitted(command, agent, start(command, agent));
     case 'Wake':
-      return wake(command, agent);
+      return ifAdmitted(command, agent, wake(command, agent));
     case 'Stop':
       return stop(command, agent);
     case 'Sleep':
@@ -55,6 +55,13 @@ const decideLive = (command: LiveCommand, agent: LiveAgent): readonly AgentEvent
       return [{ type: 'AgentDeletionRequested', data: { agentId: agent.agentId, at: command.at } }];
   }
 };
+
+/** Its caller has the start admitted again. */
+const ifAdmitted = (
+  { admittedAt }: AgentCommandOf<'Start' | 'Wake'>,
+  { epoch }: LiveAgent,
+  events: readonly AgentEvent[],
+): readonly AgentEvent[] => (admittedAt === undefined || admittedAt === epoch ? events : []);
 
 /** The rules of an agent's life. */
 export const agentDecider: Decider<Agent, AgentCommand, AgentEvent> = {

@@ -95,6 +95,7 @@ const withLife = (agent: Agent, life: Life, at: string, more: Partial<LiveAgent>
 /** Applies one event. Pure: the same history always gives the same agent. */
 export const evolve = (agent: Agent, event: AgentEvent): Agent => {
   if (isVersionEvent(event)) return agent.status === 'live' ? withVersion(agent, event) : agent;
+  if (isNotice(event)) return agent;
   switch (event.type) {
     case 'AgentCreated.v3':
       return created(event.data);
@@ -106,9 +107,6 @@ export const evolve = (agent: Agent, event: AgentEvent): Agent => {
       return hasStarted(agent, event.data);
     case 'AgentResized':
       return resized(agent, event.data.resources);
-    case 'AgentSleepRequested':
-    case 'AgentRanOutOfMemory':
-      return agent;
     case 'AgentFellAsleep':
     case 'AgentStopping':
     case 'AgentStopped':
@@ -121,6 +119,12 @@ export const evolve = (agent: Agent, event: AgentEvent): Agent => {
       return { status: 'deleted' };
   }
 };
+
+type Notice = Extract<AgentEvent, { readonly type: 'AgentSleepRequested' | 'AgentRanOutOfMemory' }>;
+
+/** Whether the event leaves the agent as it is. */
+const isNotice = (event: AgentEvent): event is Notice =>
+  event.type === 'AgentSleepRequested' || event.type === 'AgentRanOutOfMemory';
 
 type RestEvent = Extract<AgentEvent, { readonly type: 'AgentFellAsleep' | 'AgentStopping' | 'AgentStopped' }>;
 

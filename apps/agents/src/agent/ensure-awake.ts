@@ -6,9 +6,12 @@ import { Injectable } from '@nestjs/common';
 import { AgentActivity } from '../agent-list/agent-activity.js';
 import { Admission, ownerOf } from './admission.js';
 import { AgentCommandHandler } from './agent.command-handler.js';
+import type { AgentCommandOf } from './agent.commands.js';
 import { agentDecider } from './agent.decider.js';
 import { AgentLifecycle, cannotStart, isHostUnavailable } from './agent-lifecycle.js';
 import type { Agent, LiveAgent } from './agent.js';
+
+import { wakeOf } from './wake-of.js';
 
 const OVERALL_MS = 62_000;
 /** An unreachable host has this long to return before the caller gets an error. */
@@ -38,9 +41,14 @@ export class EnsureAwakeHandler {
         if (round > 0) await this.admission.admit('use', ownerOf(agent.profile));
         return this.awake(agent, request);
       }
-      await this.admission.admit(agent.life.state === 'sleeping' ? 'wake' : 'use', ownerOf(agent.profile));
+      const command = {
+        type: 'Wake',
+        refusedEpoch,
+        admittedAt: agent.epoch,
+        at: new Date().toISOString(),
+      } as const;
+      await this.admit(agent, command, request);
       if (request.asleep === 'refuse') throw asleep(agent, refusedEpoch);
-      const command = { type: 'Wake', refusedEpoch, at: new Date().toISOString() } as const;
       await this.agents.handle(request.agentId, command, stepOf(request, `wake:${String(round)}`));
       refusedEpoch = null;
       const driven = await this.lifecycle.drive(request.agentId);
@@ -51,6 +59,17 @@ export class EnsureAwakeHandler {
       await pause(RETRY_MS);
     }
     throw tooLate();
+  }
+
+  /** A call that must not wake the agent counts no wake. */
+  private async admit(
+    agent: LiveAgent,
+    command: AgentCommandOf<'Wake'>,
+    { asleep: whenAsleep }: EnsureAwake,
+  ): Promise<void> {
+    const wake = wakeOf(command, agent);
+    const act = wake === undefined ? 'use' : 'wake';
+    await this.admission.admit(act, ownerOf(agent.profile), whenAsleep === 'refuse' ? undefined : wake);
   }
 
   private awake(agent: LiveAgent, { kind }: EnsureAwake): AwakeAgent {

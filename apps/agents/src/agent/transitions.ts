@@ -1,6 +1,6 @@
 import type { AgentRef, TransitionResult } from '@berth/contracts/agents';
 import { runtimeRequests } from '@berth/contracts/runtime';
-import { isDomainError, stepOf } from '@berth/kernel';
+import { DomainError, isDomainError, stepOf } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { AgentsFromLog } from '../agent-list/agents-from-log.js';
@@ -11,10 +11,13 @@ import type { AgentCommand } from './agent.commands.js';
 import { AgentLifecycle, cannotStart, isHostUnavailable } from './agent-lifecycle.js';
 import { ofAccount } from './ensure-awake.js';
 import type { AgentEvent } from './agent.js';
+import { wakeOf } from './wake-of.js';
 import { within } from './within.js';
 
 type SleepRequested = Extract<AgentEvent, { readonly type: 'AgentSleepRequested' }>['data'];
 
+/** A start is admitted again when the agent has changed in between. */
+const MAX_TRIES = 5;
 /** After this time a transition returns the agent as it is, unsettled (202). */
 const SETTLE_MS = 60_000;
 
@@ -40,9 +43,17 @@ export class Transitions {
 
   /** Errors: those of `Admission`. */
   private async begin(request: AgentRef, cause: 'start' | 'restart'): Promise<TransitionResult> {
-    const { profile } = ofAccount(await this.agents.load(request.agentId), request.accountId);
-    await this.admission.admit(cause, ownerOf(profile));
-    return this.decideAndDrive(request, { type: 'Start', cause, at: now() });
+    const { agentId } = request;
+    for (let tried = 0; tried < MAX_TRIES; tried++) {
+      const agent = ofAccount(await this.agents.load(agentId), request.accountId);
+      const command = { type: 'Start', cause, admittedAt: agent.epoch, at: now() } as const;
+      await this.admission.admit(cause, ownerOf(agent.profile), wakeOf(command, agent));
+      const origin = tried === 0 ? request : stepOf(request, `again:${String(tried)}`);
+      const { agent: after, events } = await this.agents.decide(agentId, command, origin);
+      if (events.length > 0 || after.status !== 'live' || after.epoch === agent.epoch)
+        return this.drive(request, TRANSIENT);
+    }
+    throw new DomainError('unavailable', 'service_unavailable', 'The agent keeps changing; try again.');
   }
 
   stop(request: AgentRef): Promise<TransitionResult> {

@@ -7,6 +7,7 @@ import { createAccountSuspensions } from './2026-11-23-account-suspensions.js';
 import { createPersonalKeys } from './2026-11-23-personal-keys.js';
 import { createEndUserSuspensions } from './2026-11-23-end-user-suspensions.js';
 import { createPolicies } from './2026-11-23-policies.js';
+import { createWakeAdmissions } from './2026-11-23-wake-admissions.js';
 import { measureVariables } from './2026-11-22-variable-sizes.js';
 
 /** In the order in which they run. */
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   createPersonalKeys,
   createEndUserSuspensions,
   createPolicies,
+  createWakeAdmissions,
 ];

@@ -57,7 +57,8 @@ export class Policies {
 
   /** Of a deleted end user. */
   async forget(endUserId: string, tx: SqlRunner): Promise<void> {
-    await tx.query('DELETE FROM end_user_policies WHERE end_user_id = $1', [endUserId]);
+    for (const table of ['end_user_policies', 'wake_gates', 'wake_admissions'])
+      await tx.query(`DELETE FROM ${table} WHERE end_user_id = $1`, [endUserId]);
   }
 
   /** Runs in `tx`. Call it when the log no longer contains events after `position` (null: any events). */

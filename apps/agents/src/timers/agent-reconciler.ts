@@ -18,7 +18,7 @@ const SETTLE_MS = 2_000;
 
 /**
  * Acts on agents when time has passed. On every tick it derives the work from their state: it continues unfinished
- * transitions, fails overdue ones, turns warm sleep cold, puts agents of suspended accounts to sleep, fails agents of a lost
+ * transitions, fails overdue ones, turns warm sleep cold, puts agents of suspended accounts and of end users over their cap to sleep, fails agents of a lost
  * or removed host, and abandons creations whose process died. No tick waits for the work of an earlier one. A second instance would do no harm, because every decision carries
  * the epoch for which it was made.
  */
@@ -65,6 +65,7 @@ export class AgentReconciler implements Runnable {
       this.continueUnfinished(),
       this.cool(),
       this.suspend(),
+      this.endOverCap(),
       this.loseAgents(listeningSince),
       this.giveUpAgents(),
       this.settleCreations(),
@@ -93,6 +94,11 @@ export class AgentReconciler implements Runnable {
   private async suspend(): Promise<void> {
     for (const { id, host } of await this.due.suspended(this.forHostWork()))
       this.#hostWork.begin(id, host, () => this.timeouts.suspend(id));
+  }
+
+  private async endOverCap(): Promise<void> {
+    for (const { id, host } of await this.due.overCap(this.forHostWork()))
+      this.#hostWork.begin(id, host, () => this.timeouts.endOverCap(id));
   }
 
   private async loseAgents(listeningSince: number): Promise<void> {

@@ -68,11 +68,23 @@ export class AgentTimeouts {
     void this.lifecycle.drive(agentId);
   }
 
-  private async decideSuspension({ agentId, epoch, profile }: LiveAgent): Promise<void> {
+  /** Puts a running agent to sleep whose end user has used up its compute minutes, without keeping its processes. */
+  async endOverCap(agentId: string): Promise<void> {
+    const agent = await this.agents.load(agentId);
+    if (agent.status !== 'live' || agent.life.state !== 'running') return;
+    await this.putToSleep(agent, 'over-cap');
+    await this.lifecycle.drive(agentId);
+  }
+
+  private decideSuspension(agent: LiveAgent): Promise<void> {
+    return this.putToSleep(agent, 'suspended');
+  }
+
+  private async putToSleep({ agentId, epoch, profile }: LiveAgent, why: string): Promise<void> {
     await this.agents.handle(
       agentId,
       { type: 'Stop', target: 'sleeping', epoch, at: new Date().toISOString() },
-      systemOrigin(profile.accountId, `${agentId}/${String(epoch)}/suspended`),
+      systemOrigin(profile.accountId, `${agentId}/${String(epoch)}/${why}`),
     );
   }
 

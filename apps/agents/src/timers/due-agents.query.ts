@@ -1,7 +1,11 @@
+import { isoTime } from '@berth/kernel';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import { AgentsConfig } from '../config.js';
 import { HostDirectory } from '../host/host-directory.js';
+import { joinPolicy, POLICY_IN_FORCE } from '../policy/policies.js';
+import { monthOf } from '../use/agent-use.js';
+import { awakeMs } from '../use/spend.query.js';
 import { Placement, type UnreportedCreation } from '../host/placement.js';
 
 /** The process that decides a transition carries it out; after this time the reconciler continues it. */
@@ -80,6 +84,27 @@ export class DueAgentsQuery {
          ) AS suspended WHERE id <> ALL($1)
        ) AS awake WHERE place <= $2 ORDER BY place`,
       [except, limit],
+    );
+  }
+
+  /** Running agents of end users who have used up their compute minutes; at most `limit` of each host. */
+  overCap({ except, limit }: DueOptions): Promise<DueAgent[]> {
+    const now = Date.now();
+    return this.database.query<DueAgent>(
+      `WITH running AS (
+         SELECT l.id, l.host, l.account_id, l.end_user_id FROM end_user_agents u JOIN agent_list l ON l.id = u.agent_id
+         WHERE u.running_since IS NOT NULL AND l.state = 'running'
+       ), over AS (
+         SELECT owner.end_user_id FROM (SELECT DISTINCT account_id, end_user_id FROM running) AS owner ${joinPolicy('owner')}
+         WHERE jsonb_exists(${POLICY_IN_FORCE}, 'compute_minutes_cap')
+           AND ${awakeMs('owner', '$1::timestamptz', '$2::timestamptz')}
+             >= (${POLICY_IN_FORCE} ->> 'compute_minutes_cap')::float8 * 60000
+       )
+       SELECT id, host FROM (
+         SELECT id, host, row_number() OVER (PARTITION BY host) AS place FROM running
+         WHERE end_user_id IN (SELECT end_user_id FROM over) AND id <> ALL($3)
+       ) AS due WHERE place <= $4`,
+      [isoTime(monthOf(now).begin), isoTime(now), except, limit],
     );
   }
 

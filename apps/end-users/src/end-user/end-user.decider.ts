@@ -38,9 +38,8 @@ export const endUserDecider: Decider<EndUser, EndUserCommandToDecide, EndUserEve
       case 'Ensure':
         return state.kind === 'live' ? [] : put({ ...command, type: 'Put', given: {} }, state);
       case 'Suspend':
-        return requireLive(state).suspendedAt === null ? [about('EndUserSuspended', command)] : [];
       case 'Resume':
-        return requireLive(state).suspendedAt === null ? [] : [about('EndUserResumed', command)];
+        return changeStanding(command, requireLive(state));
       case 'SetPolicy':
       case 'RemovePolicy':
         return changePolicy(command, requireLive(state));
@@ -66,6 +65,14 @@ const put = (
   return [
     { type: 'EndUserCreated', endUserId, accountId, externalId, displayName, metadata, tags, createdAt: at },
   ];
+};
+
+const changeStanding = (
+  command: Command<'Suspend'> | Command<'Resume'>,
+  { suspendedAt }: LiveEndUser,
+): readonly EndUserEvent[] => {
+  if (command.type === 'Suspend') return suspendedAt === null ? [about('EndUserSuspended', command)] : [];
+  return suspendedAt === null ? [] : [about('EndUserResumed', command)];
 };
 
 const changePolicy = (command: ChangePolicy, { policy }: LiveEndUser): readonly EndUserEvent[] => {

@@ -10,6 +10,7 @@ import { describeAgentsApi } from './agents-api.suite.js';
 import { Api } from './api.fixture.js';
 import { describeAppProxy } from './app.suite.js';
 import { describeAuditOfEndUsers } from './audit-api.suite.js';
+import { describeCaps } from './caps.suite.js';
 import { describeConsoleApi } from './console.suite.js';
 import { describeEndUserSuspension } from './end-user-suspension.suite.js';
 import { describeEndUsersApi } from './end-users-api.suite.js';
@@ -50,6 +51,10 @@ describe('every service as a separate process, with two each of gateway, agents 
   describeIsolation(running);
   describeEndUsersApi(running);
   describePoliciesApi(running);
+  describeCaps(running, async () => {
+    await running().replace('agents');
+    await running().replace('agents-2');
+  });
   describeTokensApi(running);
   describeEndUserSuspension(running);
   describeRequestRate(running);

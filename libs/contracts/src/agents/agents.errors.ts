@@ -16,6 +16,10 @@ export const agentsErrors = defineErrors({
     kind: 'upstream',
     when: "nothing listens on the agent's `$PORT`, or the app ended the connection without a response",
   },
+  compute_cap_reached: {
+    kind: 'payment_required',
+    when: 'the agents of the end user have been awake for the minutes that its policy allows in this month',
+  },
   deployment_not_found: { kind: 'not_found', when: 'the agent has no deployment with this id' },
   env_too_large: { kind: 'conflict', when: 'the variables are too large together for one process' },
   env_var_not_found: { kind: 'not_found', when: 'the agent has no variable with this name' },
@@ -36,5 +40,9 @@ export const agentsErrors = defineErrors({
     when: 'Berth does not clone from this URL: its scheme, host, credentials or address is not allowed',
   },
   too_many_app_connections: { kind: 'exhausted', when: 'the app of the agent has too many open connections' },
+  wake_limit_reached: {
+    kind: 'exhausted',
+    when: 'the agents of the end user have been woken as often as its policy allows in 60 minutes; see `Retry-After`',
+  },
   unknown_template: { kind: 'invalid', when: 'no template has this id' },
 });

@@ -1,0 +1,282 @@
+import { NatsLink, NatsNotices } from '@berth/messaging';
+import type { Policy } from '@berth/contracts/schema';
+import { newId } from '@berth/kernel';
+import { openDatabase, type Database } from '@berth/persistence';
+import { createLogger } from '@berth/telemetry';
+import { startTestInfra, type TestInfra } from '@berth/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AgentEvent, StartCause } from '../agent/agent.js';
+import { migrations } from '../migrations/migrations.js';
+import { Policies } from '../policy/policies.js';
+import { endUserUseProjection } from '../use/end-user-use.projection.js';
+import { SpendQuery } from '../use/spend.query.js';
+import { CapRule } from './cap-rule.js';
+import { WakeLedger } from './wake-ledger.js';
+
+const accountId = 'acc_1';
+const SUFFIX = 'v1';
+const log = createLogger({ service: 'test', level: 'silent' });
+let infra: TestInfra;
+let link: NatsLink;
+/** The tables of two processes. */
+let databases: readonly Database[] = [];
+let now = Date.parse('2026-11-23T08:00:00.000Z');
+const clock = { now: () => now };
+let position = 0n;
+
+const open = (): Promise<Database> =>
+  openDatabase({
+    url: infra.databaseUrl,
+    schema: 'agents',
+    migrations,
+    applicationName: 'test',
+    notices: NatsNotices.of(link, 'agents'),
+    log,
+  });
+const first = (): Database => databases[0] as Database;
+
+beforeAll(async () => {
+  infra = await startTestInfra({ parts: ['nats', 'postgres'] });
+  link = await NatsLink.open({ url: infra.natsUrl, name: 'agents', log });
+  databases = [await open(), await open()];
+  await first().transaction(async (tx) => {
+    await endUserUseProjection.createTables(tx, SUFFIX);
+    await endUserUseProjection.publish(tx, SUFFIX);
+  });
+});
+
+afterAll(async () => {
+  await Promise.all(databases.map((database) => database.close()));
+  await link.close();
+  await infra.stop();
+});
+
+const anEndUser = async (policy: Policy): Promise<{ accountId: string; endUserId: string }> => {
+  const endUserId = newId('eus');
+  position += 1n;
+  await new Policies(first()).apply({ endUserId, policy, position: position.toString() });
+  return { accountId, endUserId };
+};
+const rules = (): readonly CapRule[] =>
+  databases.map((database) => new CapRule(new WakeLedger(database), clock));
+const wakeOf = (agentId: string, epoch: number) => ({ agentId, epoch });
+const codeOf = async (admission: Promise<void>): Promise<string> =>
+  admission.then(
+    () => 'admitted',
+    (error: { code?: string }) => error.code ?? 'unknown',
+  );
+
+/** Puts events into the tables, as if the log had them. */
+const inLog = async (...events: readonly AgentEvent[]): Promise<void> => {
+  await first().transaction((tx) =>
+    endUserUseProjection.apply(
+      tx,
+      SUFFIX,
+      events.map(({ type, data }) => ({
+        id: crypto.randomUUID(),
+        stream: `agent-${data.agentId}`,
+        type,
+        data: { ...data },
+        revision: 0n,
+        position: (position += 1n),
+        createdAt: new Date(now),
+        metadata: { correlationId: 'r', causationId: 'c', accountId, actor: { kind: 'system', id: 'test' } },
+      })),
+    ),
+  );
+};
+const at = (ms: number): string => new Date(now + ms).toISOString();
+const created = (agentId: string, endUserId: string): AgentEvent => ({
+  type: 'AgentCreated.v3',
+  data: {
+    agentId,
+    accountId,
+    templateId: 'echo',
+    idleTtlSeconds: 900,
+    resources: { memMb: 256, vcpus: 1, diskGb: 1 },
+    personal: { endUserId, sealed: 'p.x' },
+    source: { kind: 'template', version: 1, name: 'echo' },
+    at: at(0),
+  },
+});
+const starting = (agentId: string, epoch: number, cause: StartCause, ms = 0): AgentEvent => ({
+  type: 'AgentStarting.v2',
+  data: { agentId, epoch, host: 'h', cause, thaw: false, version: 1, deadline: at(60_000), at: at(ms) },
+});
+const started = (agentId: string, epoch: number, ms = 0): AgentEvent => ({
+  type: 'AgentStarted',
+  data: { agentId, epoch, guest: { version: '1', capabilities: [] }, at: at(ms) },
+});
+const asleep = (agentId: string, epoch: number, ms = 0): AgentEvent => ({
+  type: 'AgentFellAsleep',
+  data: { agentId, epoch, depth: 'warm', reason: 'idle', at: at(ms) },
+});
+
+describe('the wakes of an end user', () => {
+  it('never exceed the limit, with 100 concurrent wakes of as many agents in two processes', async () => {
+    const owner = await anEndUser({ wakes_per_hour: 7 });
+    const both = rules();
+    const outcomes = await Promise.all(
+      Array.from({ length: 100 }, (_, n) =>
+        codeOf((both[n % 2] as CapRule).admit('wake', owner, wakeOf(newId('agt'), 2))),
+      ),
+    );
+    expect(outcomes.filter((outcome) => outcome === 'admitted')).toHaveLength(7);
+    expect(outcomes.filter((outcome) => outcome === 'wake_limit_reached')).toHaveLength(93);
+  });
+
+  it('are one for 100 concurrent calls that wake the same agent', async () => {
+    const owner = await anEndUser({ wakes_per_hour: 1 });
+    const wake = wakeOf(newId('agt'), 2);
+    const both = rules();
+    await Promise.all(
+      Array.from({ length: 100 }, (_, n) => (both[n % 2] as CapRule).admit('wake', owner, wake)),
+    );
+    expect(await codeOf((both[0] as CapRule).admit('wake', owner, wakeOf(newId('agt'), 2)))).toBe(
+      'wake_limit_reached',
+    );
+  });
+
+  it('are counted once when the log has them, and by the log alone after the tables of admissions are lost', async () => {
+    const owner = await anEndUser({ wakes_per_hour: 2 });
+    const [rule] = rules() as readonly [CapRule];
+    const agentId = newId('agt');
+    await inLog(
+      created(agentId, owner.endUserId),
+      starting(agentId, 1, 'deploy'),
+      started(agentId, 1),
+      asleep(agentId, 1),
+    );
+    await rule.admit('wake', owner, wakeOf(agentId, 2));
+    await inLog(starting(agentId, 2, 'wake'), started(agentId, 2), asleep(agentId, 2));
+    await rule.admit('wake', owner, wakeOf(agentId, 3));
+    expect(await codeOf(rule.admit('wake', owner, wakeOf(newId('agt'), 2)))).toBe('wake_limit_reached');
+    await inLog(starting(agentId, 3, 'wake'));
+    await first().query('DELETE FROM wake_admissions WHERE end_user_id = $1', [owner.endUserId]);
+    expect(await codeOf(rule.admit('wake', owner, wakeOf(newId('agt'), 2)))).toBe('wake_limit_reached');
+  });
+
+  it('do not include an admitted wake that something else forestalled', async () => {
+    const owner = await anEndUser({ wakes_per_hour: 1 });
+    const [rule] = rules() as readonly [CapRule];
+    const agentId = newId('agt');
+    await inLog(
+      created(agentId, owner.endUserId),
+      starting(agentId, 1, 'deploy'),
+      started(agentId, 1),
+      asleep(agentId, 1),
+    );
+    await rule.admit('wake', owner, wakeOf(agentId, 2));
+    await inLog(starting(agentId, 2, 'recover'), started(agentId, 2));
+    expect(await codeOf(rule.admit('wake', owner, wakeOf(newId('agt'), 2)))).toBe('admitted');
+  });
+
+  it('fit again once the earliest is an hour old, which is when Retry-After says so', async () => {
+    const owner = await anEndUser({ wakes_per_hour: 1 });
+    const [rule] = rules() as readonly [CapRule];
+    const agentId = newId('agt');
+    await inLog(
+      created(agentId, owner.endUserId),
+      starting(agentId, 1, 'deploy'),
+      started(agentId, 1),
+      asleep(agentId, 1),
+    );
+    await rule.admit('wake', owner, wakeOf(agentId, 2));
+    await inLog(starting(agentId, 2, 'wake'), started(agentId, 2), asleep(agentId, 2));
+    const before = now;
+    now += 3_000_000;
+    await expect(rule.admit('wake', owner, wakeOf(agentId, 3))).rejects.toMatchObject({
+      context: { retryAfterSeconds: 600 },
+    });
+    now += 600_000;
+    expect(await codeOf(rule.admit('wake', owner, wakeOf(agentId, 3)))).toBe('admitted');
+    now = before;
+  });
+
+  it('are not limited for anybody else, nor for agents of nobody', async () => {
+    await anEndUser({ wakes_per_hour: 0 });
+    const [rule] = rules() as readonly [CapRule];
+    const nobody = { accountId, endUserId: null };
+    expect(await codeOf(rule.admit('wake', nobody, wakeOf(newId('agt'), 2)))).toBe('admitted');
+    const other = { accountId, endUserId: newId('eus') };
+    expect(await codeOf(rule.admit('wake', other, wakeOf(newId('agt'), 2)))).toBe('admitted');
+  });
+});
+
+describe('the compute minutes of an end user', () => {
+  const used = async (policy: Policy, awakeMs: number) => {
+    const owner = await anEndUser(policy);
+    const agentId = newId('agt');
+    await inLog(
+      created(agentId, owner.endUserId),
+      starting(agentId, 1, 'deploy'),
+      started(agentId, 1, 0),
+      asleep(agentId, 1, awakeMs),
+    );
+    return { owner, agentId };
+  };
+
+  it('refuse every start at the cap, and lift it with a new month in UTC', async () => {
+    const { owner } = await used({ compute_minutes_cap: 1 }, 60_000);
+    const [rule] = rules() as readonly [CapRule];
+    for (const act of ['wake', 'start', 'restart', 'create', 'deploy'] as const)
+      expect([act, await codeOf(rule.admit(act, owner))]).toEqual([act, 'compute_cap_reached']);
+    expect(await codeOf(rule.admit('use', owner))).toBe('admitted');
+    const before = now;
+    now = Date.parse('2026-11-30T23:59:59.999Z');
+    expect(await codeOf(rule.admit('wake', owner))).toBe('compute_cap_reached');
+    now = Date.parse('2026-12-01T00:00:00.000Z');
+    expect(await codeOf(rule.admit('wake', owner))).toBe('admitted');
+    now = before;
+  });
+
+  it('include the time of an agent that is still awake', async () => {
+    const { owner, agentId } = await used({ compute_minutes_cap: 2 }, 60_000);
+    const [rule] = rules() as readonly [CapRule];
+    await inLog(starting(agentId, 2, 'wake', 100_000), started(agentId, 2, 100_000));
+    const before = now;
+    now += 159_999;
+    expect(await codeOf(rule.admit('wake', owner))).toBe('admitted');
+    now += 1;
+    expect(await codeOf(rule.admit('wake', owner))).toBe('compute_cap_reached');
+    const spend = await new SpendQuery(first(), clock).of(owner);
+    expect(spend).toMatchObject({
+      computeMinutes: 2,
+      computeCapMinutes: 2,
+      periodStart: '2026-11-01T00:00:00.000Z',
+    });
+    now = before;
+  });
+});
+
+it('the tables of use have the same rows whether events arrive one by one or together', async () => {
+  const endUserId = newId('eus');
+  const agentId = newId('agt');
+  const events = [
+    created(agentId, endUserId),
+    starting(agentId, 1, 'deploy'),
+    started(agentId, 1),
+    asleep(agentId, 1, 1_000),
+    starting(agentId, 2, 'wake', 2_000),
+    started(agentId, 2, 3_000),
+    asleep(agentId, 2, 4_000),
+    starting(agentId, 3, 'wake', 3_700_000),
+  ];
+  const rows = async () => [
+    await first().query('SELECT epoch, at FROM end_user_wakes WHERE end_user_id = $1 ORDER BY epoch', [
+      endUserId,
+    ]),
+    await first().query('SELECT awake_ms FROM end_user_months WHERE end_user_id = $1', [endUserId]),
+    await first().query('SELECT state, epoch, running_since FROM end_user_agents WHERE end_user_id = $1', [
+      endUserId,
+    ]),
+  ];
+  for (const event of events) await inLog(event);
+  const oneByOne = await rows();
+  for (const table of ['end_user_wakes', 'end_user_months', 'end_user_agents'])
+    await first().query(`DELETE FROM ${table}_${SUFFIX} WHERE end_user_id = $1`, [endUserId]);
+  await inLog(...events);
+  expect(await rows()).toEqual(oneByOne);
+  expect(oneByOne[0]).toMatchObject([{ epoch: 3 }]);
+  expect(oneByOne[1]).toEqual([{ awake_ms: '2000' }]);
+});
