@@ -74,7 +74,14 @@ export class AgentsOfEndUser {
     await this.requester.request(agentsRequests.forgetEndUser, { ...stepOf(envelope, 'forget'), endUserId });
   }
 
-  private async delete(envelope: CommandEnvelope, agentId: string): Promise<void> {
+  /** Returns the external id of the agent's owner. Errors: not_found `agent_not_found`. */
+  async externalIdOf(accountId: string, agentId: string): Promise<string | null> {
+    const agent = await this.requester.request(agentsRequests.get, { accountId, agentId, wait: null });
+    return agent.externalUserId;
+  }
+
+  /** Deletes the agent unless it is gone. */
+  async delete(envelope: CommandEnvelope, agentId: string): Promise<void> {
     try {
       await this.requester.request(agentsRequests.delete, {
         ...stepOf(envelope, `delete:${agentId}`),

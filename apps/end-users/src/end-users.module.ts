@@ -27,6 +27,7 @@ import { PoliciesInAgents } from './policy/policies-in-agents.js';
 import { PolicyCommandHandler } from './policy/policy.command-handler.js';
 import { PolicyNatsController } from './policy/policy.nats-controller.js';
 import { toContractEvent } from './publish/to-contract-event.js';
+import { CreateOwnersOfAgents } from './react/create-owners-of-agents.js';
 import { EndUserStanding } from './standing/end-user-standing.js';
 import { AuthenticateTokenQuery } from './token/authenticate-token.query.js';
 import { EndUserActivity } from './token/end-user-activity.js';
@@ -44,7 +45,7 @@ import { TokenVault } from './token/token-vault.js';
       config: EndUsersConfig,
       readConfig: readEndUsersConfig,
       tables: { migrations },
-      streams: { publishes: ['end-users'] },
+      streams: { publishes: ['end-users'], consumes: ['agents'] },
     }),
     ProjectionModule.forFeatureAsync(END_USER_LIST, {
       inject: [EndUsersConfig],
@@ -74,6 +75,7 @@ import { TokenVault } from './token/token-vault.js';
     EndUserStanding,
     EndUserCommandHandler,
     UnfinishedErasures,
+    CreateOwnersOfAgents,
 
     TokenStreams,
     TokenVault,

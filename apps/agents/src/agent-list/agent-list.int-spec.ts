@@ -7,6 +7,7 @@ import {
 } from '@berth/event-store';
 import { isDomainError, newId } from '@berth/kernel';
 import { openDatabase, type Database, type SqlRunner } from '@berth/persistence';
+import { PersonalKey } from '@berth/personal-data';
 import { Supervisor } from '@berth/supervision';
 import { createLogger } from '@berth/telemetry';
 import { startTestInfra, type TestInfra } from '@berth/testing';
@@ -18,9 +19,10 @@ import type { AgentCommand } from '../agent/agent.commands.js';
 import { agentCodec } from '../agent/agent.events.js';
 import type { Agent, AgentEvent, AgentIdentity } from '../agent/agent.js';
 import { templateSource } from '../agent/agent-source.js';
-import { box, identitiesOn } from '../fixtures/personal-data.fixture.js';
+import { box, identitiesOn, keysOn } from '../fixtures/personal-data.fixture.js';
 import { Policies } from '../policy/policies.js';
 import { migrations } from '../migrations/migrations.js';
+import { toPersonalIdentity } from '../personal-data/agent-identity.js';
 import { AgentActivity } from './agent-activity.js';
 import { agentListProjection } from './agent-list.projection.js';
 import { AgentListQuery } from './agent-list.query.js';
@@ -207,6 +209,40 @@ describe('the agent list', () => {
     await expect(query.list({ ...all, cursor: 'not-a-cursor', limit: 1 })).rejects.toMatchObject({
       code: 'invalid_request',
     });
+  });
+
+  it('has the identity of an agent of an end user while there is a key, and null in its place after', async () => {
+    const key = await keysOn(database).keep(new PersonalKey(newId('eus'), Buffer.alloc(32, 3)));
+    if (key === null) throw new Error('The key was not kept.');
+    const agentId = newId('agt');
+    const identity = {
+      name: 'CANARY',
+      externalId: 'CANARY',
+      externalUserId: 'CANARY',
+      instructions: 'CANARY',
+      labels: { CANARY: 'CANARY' },
+    };
+    const profile = { ...aProfile(agentId), personal: toPersonalIdentity(key, agentId, identity) };
+    const at = new Date().toISOString();
+    const last = await send(agentId, { type: 'Create', agentId, profile, host: 'hst_1', attempt: 0, at });
+    expect(await runner.waitFor(last ?? 0n, 10_000)).toBe(true);
+    const data = (await store.read(`agent-${agentId}`)).map((event) => event.data);
+    expect(JSON.stringify(data)).not.toContain('CANARY');
+    const list = (): Promise<Record<string, unknown>[]> =>
+      database.query('SELECT * FROM agent_list ORDER BY id');
+    const before = await list();
+    const opened = { external_user_id: 'CANARY', instructions: 'CANARY', labels: { CANARY: 'CANARY' } };
+    expect(before.find(({ id }) => id === agentId)).toMatchObject({
+      name: 'CANARY',
+      external_id: 'CANARY',
+      ...opened,
+    });
+    await keysOn(database).destroy(key.endUserId);
+    await runner.rebuild(() => undefined, new AbortController().signal);
+    const gone = { name: null, external_id: null, external_user_id: null, instructions: null, labels: null };
+    expect(await list()).toEqual(before.map((row) => (row['id'] === agentId ? { ...row, ...gone } : row)));
+    await expect(agentsFromLog().view('acc_1', agentId)).rejects.toMatchObject({ code: 'agent_not_found' });
+    expect(await keysOn(database).keep(key)).toBeNull();
   });
 
   it('limits the size of a page: no page of the largest agents exceeds a message, and no agent is missing', async () => {

@@ -117,7 +117,9 @@ it('personal data is in the clear in no log, message or trace, and nowhere at al
   await use(agentId);
   expect(places(['event-store', 'nats', 'logs'])).toEqual([]);
   // The search finds what is there.
-  expect(await tablesWith(database, CANARY)).toContain('agents.agent_list_v2');
+  expect(await tablesWith(database, CANARY)).toContainEqual(
+    expect.stringMatching(/^agents\.agent_list_v\d+$/),
+  );
   expect(filesWith(folder.path, CANARY)).not.toEqual([]);
 
   const kept = new Map<string, unknown[]>();
