@@ -1,6 +1,7 @@
 import type { BenchOptions } from '../options.js';
 import { appPart } from './app.part.js';
 import { appendPart } from './append.part.js';
+import { auditPart } from './audit.part.js';
 import { buildPart } from './build.part.js';
 import { chatPart } from './chat.part.js';
 import { containerExecPart } from './container-exec.part.js';
@@ -8,6 +9,7 @@ import { containerManyPart } from './container-many.part.js';
 import { containerMemoryPart } from './container-memory.part.js';
 import { containerStartPart } from './container-start.part.js';
 import { containerVolumePart } from './container-volume.part.js';
+import { endUsersPart } from './end-users.part.js';
 import { execPart } from './exec.part.js';
 import { filesPart } from './files.part.js';
 import { gatewayPart } from './gateway.part.js';
@@ -26,6 +28,8 @@ export const PARTS: readonly Part[] = [
   loadPart,
   rebuildPart,
   execPart,
+  endUsersPart,
+  auditPart,
   gatewayPart,
   appPart,
   chatPart,

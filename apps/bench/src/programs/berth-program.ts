@@ -29,6 +29,7 @@ export interface BerthOptions {
 /** A whole Berth with its embedded parts, as a separate process. */
 export class BerthProgram {
   readonly #agents: string[] = [];
+  readonly #clients: ApiClient[] = [];
 
   private constructor(
     readonly program: ChildProgram,
@@ -49,6 +50,7 @@ export class BerthProgram {
         BERTH_DATA: dataDir,
         BERTH_WARM_SLEEP_SECONDS: String(WARM_SECONDS),
         BERTH_MESSAGES_PER_MINUTE: '1000000',
+        BERTH_END_USER_REQUESTS_PER_MINUTE: '1000000',
         BERTH_PARENT_WATCH: '1',
         ...settings,
       }),
@@ -64,13 +66,20 @@ export class BerthProgram {
   }
 
   /** Creates an agent that runs and stays awake. */
-  async createAgent(name: string, templateId: 'echo' | 'blank'): Promise<string> {
-    const body = { name, templateId, idleTtlSeconds: 0 };
+  async createAgent(name: string, templateId: 'echo' | 'blank', more: object = {}): Promise<string> {
+    const body = { name, templateId, idleTtlSeconds: 0, ...more };
     const { id } = await this.api.json<AgentState>('POST', '/api/agents', body);
     this.#agents.push(id);
     const agent = await this.api.json<AgentState>('GET', `/api/agents/${id}?wait=running&timeout=60`);
     if (agent.state !== 'running') throw new BenchError(`The agent does not run: ${JSON.stringify(agent)}`);
     return id;
+  }
+
+  /** Its API with another credential. */
+  as(credential: string): ApiClient {
+    const client = new ApiClient(this.api.url, credential);
+    this.#clients.push(client);
+    return client;
   }
 
   /** Removes every agent it created, so that the next part does not measure them too. */
@@ -103,7 +112,7 @@ export class BerthProgram {
   }
 
   async stop(): Promise<void> {
-    await this.api.close();
+    for (const client of [this.api, ...this.#clients]) await client.close();
     await this.program.stop();
   }
 }
