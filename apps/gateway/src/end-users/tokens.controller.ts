@@ -34,7 +34,9 @@ export class TokensController {
       'agent_not_found',
       'too_many_tokens',
       'token_already_minted',
+      'idempotency_answer_gone',
     ],
+    answerEnds: 'expiresAt',
   })
   @Post()
   mint(

@@ -45,6 +45,8 @@ export interface RouteRules {
   /** Absent: the route takes no body and ignores one that is sent. */
   readonly body?: RouteBody;
   readonly query?: TSchema;
+  /** The member of the response with the time at which the secret in it ends; it is not replayed any longer. */
+  readonly answerEnds?: string;
   /** Path parameters that name no resource. */
   readonly params?: Readonly<Record<string, TSchema>>;
 }

@@ -91,6 +91,13 @@ const replay = (reply: FastifyReply, { status, headers, body }: StoredResponse):
   void reply.code(status).headers(headers).header('idempotent-replayed', 'true').send(body);
 };
 
+/** The time in a member of a response. */
+const endIn = (body: string, member: string | undefined): string | null => {
+  if (member === undefined) return null;
+  const value = (JSON.parse(body) as Readonly<Record<string, unknown>>)[member];
+  return typeof value === 'string' ? value : null;
+};
+
 const settle = async (
   responses: IdempotentResponses,
   request: FastifyRequest,
@@ -108,5 +115,7 @@ const settle = async (
     const value = reply.getHeader(name);
     if (value !== undefined) headers[name] = String(value);
   }
-  return responses.keep(claim, { status, headers, body: typeof payload === 'string' ? payload : '' });
+  const body = typeof payload === 'string' ? payload : '';
+  const member = request.routeOptions.config.rules?.answerEnds;
+  return responses.keep(claim, { status, headers, body, endsAt: endIn(body, member) });
 };

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { accountsRequests } from '@berth/contracts/accounts';
 import { agentsRequests } from '@berth/contracts/agents';
 import { deliveryRequests } from '@berth/contracts/delivery';
+import { endUsersRequests } from '@berth/contracts/end-users';
 import { DomainError, newId } from '@berth/kernel';
 import { openDatabase, SecretBox, type Database } from '@berth/persistence';
 import { eventually, TcpProxy } from '@berth/testing';
@@ -224,6 +225,42 @@ describe('stored responses', () => {
     expect((await post('/api/v1/keys', key, { name: 'n', scopes: [] })).body['key']).toBe(secret);
   });
 
+  it('with a secret are replayed until it ends, and then 409 and forgotten', async () => {
+    const key = test.services.key();
+    const expiresAt = new Date(Date.now() + 60_000).toISOString();
+    test.services.on(endUsersRequests.get, () => ({}) as never);
+    test.services.on(endUsersRequests.mintToken, () => ({ token: 'eu_shown-once', expiresAt }) as never);
+    const mint = () => post('/api/v1/end-users/ada/tokens', key, {});
+    expect((await mint()).status).toBe(201);
+    const again = await mint();
+    expect([again.status, again.body['token']]).toEqual([201, 'eu_shown-once']);
+    await database.query(
+      "UPDATE idempotent_answers SET answer_ends_at = answer_ends_at - interval '60 seconds'",
+    );
+    await eventually(async () => {
+      const gone = await mint();
+      expect([gone.status, gone.body.detail?.code]).toEqual([409, 'idempotency_answer_gone']);
+    });
+    await responses().sweep();
+    const rows = await database.query('SELECT sealed_answer FROM idempotent_answers');
+    expect(rows).toEqual([{ sealed_answer: null }]);
+    expect((await mint()).body.detail?.code).toBe('idempotency_answer_gone');
+    expect(test.services.requestsTo(endUsersRequests.mintToken)).toHaveLength(1);
+  });
+
+  it('belong to the end user whatever its token, and to no other agent or end user', async () => {
+    const endUserId = newId('eus');
+    const tokens = [1, 2].map(() => test.services.token(['chat'], CHATTY.id, { endUserId }));
+    test.services.on(deliveryRequests.chat, () => ({ response: 'hello', conversationId: 'c' }) as never);
+    const replayed = async (key = ''): Promise<string | null> => {
+      const { status, headers } = await post(CHAT, key, { message: 'hi' });
+      expect(status).toBe(200);
+      return headers.get('idempotent-replayed');
+    };
+    expect([await replayed(tokens[0]), await replayed(tokens[1])]).toEqual([null, 'true']);
+    expect(await replayed(test.services.token(['chat'], CHATTY.id))).toBeNull();
+  });
+
   it('of a dead gateway are claimed by another one, with the same command id, once the lease expires', async () => {
     const died = await responses().claim(scope, 'digest');
     await expect(responses().claim(scope, 'digest')).rejects.toMatchObject({
@@ -252,7 +289,8 @@ describe('stored responses', () => {
     const lost = await slow.claim(scope, 'digest');
     await database.query("UPDATE idempotent_answers SET leased_until = now() - interval '1 second'");
     await responses().claim(scope, 'digest');
-    if ('claim' in lost) await slow.keep(lost.claim, { status: 200, headers: {}, body: 'late' });
+    if ('claim' in lost)
+      await slow.keep(lost.claim, { status: 200, headers: {}, body: 'late', endsAt: null });
     const [row] = await database.query<{ status: number | null }>('SELECT status FROM idempotent_answers');
     expect(row?.status).toBeNull();
   });
@@ -260,7 +298,8 @@ describe('stored responses', () => {
   it('expire after 24 h and are then deleted', async () => {
     const store = responses();
     const first = await store.claim(scope, 'digest');
-    if ('claim' in first) await store.keep(first.claim, { status: 200, headers: {}, body: 'old' });
+    if ('claim' in first)
+      await store.keep(first.claim, { status: 200, headers: {}, body: 'old', endsAt: null });
     expect(await store.claim(scope, 'digest')).toMatchObject({ kept: { body: 'old' } });
     await database.query("UPDATE idempotent_answers SET expires_at = now() - interval '1 second'");
     const next = await store.claim(scope, 'other');

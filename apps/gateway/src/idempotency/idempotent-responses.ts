@@ -31,6 +31,12 @@ export interface StoredResponse {
   readonly body: string;
 }
 
+/** A response to be stored. */
+export interface ResponseToKeep extends StoredResponse {
+  /** When the secret in it ends, ISO 8601: from then on it is not replayed. null: it has none, or one without an end. */
+  readonly endsAt: string | null;
+}
+
 export type Claimed = { readonly claim: IdempotencyClaim } | { readonly kept: StoredResponse };
 
 /**
@@ -50,6 +56,7 @@ interface StoredRow {
   readonly body_digest: string;
   readonly status: number | null;
   readonly sealed_answer: string | null;
+  readonly ended: boolean;
 }
 
 /**
@@ -86,7 +93,8 @@ export class IdempotentResponses implements OnApplicationBootstrap, OnApplicatio
 
   /**
    * Claims the row, or returns the response stored in it. 409 `idempotency_key_reused` when it belongs to another body,
-   * 409 `idempotency_in_progress` while another request holds it.
+   * 409 `idempotency_in_progress` while another request holds it, 409 `idempotency_answer_gone` once the secret in the
+   * stored response has ended.
    */
   async claim(scope: IdempotencyScope, bodyDigest: string): Promise<Claimed> {
     for (let attempt = 0; attempt < CLAIM_ATTEMPTS; attempt++) {
@@ -99,14 +107,18 @@ export class IdempotentResponses implements OnApplicationBootstrap, OnApplicatio
   }
 
   /** Stores the response for 24 h, unless another request has taken the row over. */
-  async keep({ scope, claimId }: IdempotencyClaim, { status, headers, body }: StoredResponse): Promise<void> {
+  async keep(
+    { scope, claimId }: IdempotencyClaim,
+    { status, headers, body, endsAt }: ResponseToKeep,
+  ): Promise<void> {
     this.#held.delete(claimId);
     const sealed = this.box.seal(JSON.stringify({ headers, body }), associated(scope));
     await this.database.query(
       `UPDATE idempotent_answers
-          SET status = $1, sealed_answer = $2, claim_id = NULL, leased_until = NULL, expires_at = now() + ${KEPT_FOR}
+          SET status = $1, sealed_answer = $2, claim_id = NULL, leased_until = NULL, expires_at = now() + ${KEPT_FOR},
+              answer_ends_at = $7
         WHERE caller = $3 AND route = $4 AND idempotency_key = $5 AND claim_id = $6`,
-      [status, sealed, scope.caller, scope.route, scope.key, claimId],
+      [status, sealed, scope.caller, scope.route, scope.key, claimId, endsAt],
     );
   }
 
@@ -130,8 +142,11 @@ export class IdempotentResponses implements OnApplicationBootstrap, OnApplicatio
     );
   }
 
-  /** Deletes rows older than 24 h, a limited number at a time. */
+  /** Deletes rows older than 24 h, a limited number at a time, and responses whose secret has ended. */
   async sweep(): Promise<void> {
+    await this.database.query(
+      'UPDATE idempotent_answers SET sealed_answer = NULL WHERE answer_ends_at <= now() AND sealed_answer IS NOT NULL',
+    );
     await this.database.query(
       `DELETE FROM idempotent_answers WHERE (caller, route, idempotency_key) IN (
          SELECT caller, route, idempotency_key FROM idempotent_answers WHERE expires_at <= now() LIMIT ${MAX_SWEPT_ROWS}
@@ -158,7 +173,8 @@ export class IdempotentResponses implements OnApplicationBootstrap, OnApplicatio
 
   async #find({ caller, route, key }: IdempotencyScope): Promise<StoredRow | undefined> {
     const rows = await this.database.query<StoredRow>(
-      `SELECT body_digest, status, sealed_answer FROM idempotent_answers
+      `SELECT body_digest, status, sealed_answer, answer_ends_at IS NOT NULL AND answer_ends_at <= now() AS ended
+         FROM idempotent_answers
         WHERE caller = $1 AND route = $2 AND idempotency_key = $3`,
       [caller, route, key],
     );
@@ -170,6 +186,7 @@ export class IdempotentResponses implements OnApplicationBootstrap, OnApplicatio
       const message = 'This Idempotency-Key was used with another body. Use a new key for another request.';
       throw new HttpRefusal(409, 'idempotency_key_reused', message);
     }
+    if (row.ended) throw answerGone();
     if (row.status === null || row.sealed_answer === null) throw inProgress();
     const opened = JSON.parse(this.box.open(row.sealed_answer, associated(scope))) as Omit<
       StoredResponse,
@@ -204,10 +221,18 @@ const CLAIM = `
     leased_until = excluded.leased_until,
     status = NULL,
     sealed_answer = NULL,
+    answer_ends_at = NULL,
     expires_at = excluded.expires_at
   WHERE held.expires_at <= now()
      OR (held.status IS NULL AND (held.leased_until IS NULL OR held.leased_until <= now()))
   RETURNING command_id`;
+
+const answerGone = (): HttpRefusal =>
+  new HttpRefusal(
+    409,
+    'idempotency_answer_gone',
+    'What the response to this Idempotency-Key contained is no longer valid. Use a new key for another request.',
+  );
 
 const inProgress = (): HttpRefusal =>
   new HttpRefusal(

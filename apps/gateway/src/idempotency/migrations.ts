@@ -37,6 +37,12 @@ export const migrations: readonly Migration[] = [
         )`);
     },
   },
+  {
+    name: '2026-11-23-let-answers-end',
+    up: async (tx) => {
+      await tx.query('ALTER TABLE gateway_vault.idempotent_answers ADD COLUMN answer_ends_at timestamptz');
+    },
+  },
 ];
 
 /** Schema of the gateway's vault. */

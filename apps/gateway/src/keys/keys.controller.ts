@@ -28,7 +28,8 @@ export class KeysController {
     summary: 'Mint a key',
     description: 'Only this response contains the key itself. A key can grant only scopes that it holds.',
     responses: [{ status: 201, description: 'The key and its fields.', schema: 'MintedKey' }],
-    errors: ['key_already_minted'],
+    errors: ['key_already_minted', 'idempotency_answer_gone'],
+    answerEnds: 'expiresAt',
   })
   @Post()
   mint(@Req() request: ApiRequest, @Body() body: MintKeyBody): Promise<MintedKey> {

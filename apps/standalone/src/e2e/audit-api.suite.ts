@@ -52,7 +52,7 @@ export const describeAuditOfEndUsers = (stack: () => Stack): void => {
           ).toBeGreaterThanOrEqual(2);
           expect(await actionsOf(`actor=${externalId}&action=file.write`)).toEqual(['file.write']);
         },
-        { timeoutMs: 10_000 },
+        { timeoutMs: 30_000 },
       );
       const done = await audit(`actor=${externalId}`);
       expect(new Set(done.map(({ actor }) => JSON.stringify(actor)))).toEqual(
@@ -75,7 +75,7 @@ export const describeAuditOfEndUsers = (stack: () => Stack): void => {
           const latest = await audit('action=end_user.delete');
           expect(latest[0]?.resource).toEqual({ type: 'end_user', id: null });
         },
-        { timeoutMs: 10_000 },
+        { timeoutMs: 30_000 },
       );
       const left = await audit(`resource=${agentId}`);
       expect(left.find(({ action }) => action === 'file.write')).toMatchObject({

@@ -10,7 +10,7 @@ export const deliveryErrors = defineErrors({
   chat_unsupported: { kind: 'unsupported', when: 'the agent has no program that handles messages' },
   idempotency_answer_gone: {
     kind: 'conflict',
-    when: 'the agent answered under this Idempotency-Key, and the answer is no longer stored',
+    when: 'the answer under this Idempotency-Key is no longer stored, or the secret in it has ended',
   },
   rate_limited: {
     kind: 'exhausted',
