@@ -5,7 +5,7 @@ import { SnapshotTable } from '@berth/event-store';
 import { deriveId, DomainError, newId } from '@berth/kernel';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { emptyTables, guest, MemoryAgents, noPolicies, silent } from '../fixtures/memory-agents.fixture.js';
-import { ownersOn } from '../fixtures/personal-data.fixture.js';
+import { FakeEndUsers, ownersIn, ownersOn } from '../fixtures/personal-data.fixture.js';
 import { AgentExternalIdStreams, AgentNameStreams } from '../reservation/reservation.streams.js';
 import { Reservations } from '../reservation/reservations.js';
 import { TemplateCatalogue } from '../templates/template-catalogue.js';
@@ -60,7 +60,7 @@ beforeEach(() => {
 });
 
 /** Each call returns the `AgentCreation` of another process on the same log. */
-const creation = (): AgentCreation => {
+const creation = (owners = ownersOn(emptyTables)): AgentCreation => {
   const { agents, lifecycle, store } = memory;
   const snapshots = new SnapshotTable(emptyTables, silent);
   const timing = new CreationTiming();
@@ -72,7 +72,7 @@ const creation = (): AgentCreation => {
     timing,
   );
   const resources = new CreationResources(reservations, fakes, noPolicies, fakes);
-  const profiles = new AgentProfiles(templates, ownersOn(emptyTables));
+  const profiles = new AgentProfiles(templates, owners);
   const rollback = new CreationRollback(attempts, resources, lifecycle, timing, silent);
   return new AgentCreation(agents, lifecycle, profiles, resources, rollback, admission);
 };
@@ -199,5 +199,56 @@ describe('a creation that fails', () => {
     };
     expect(await creation().create(one)).toMatchObject({ id: idOf(one) });
     expect(await created(one)).toHaveLength(1);
+  });
+});
+
+describe('creating an agent for an end user', () => {
+  const owned = (members: Partial<CreateAgent> = {}) =>
+    request({ externalId: 'CANARY', externalUserId: 'CANARY', labels: { a: 'CANARY' }, ...members });
+
+  it('creates the end user, and has what is personal only sealed in the log', async () => {
+    const endUsers = new FakeEndUsers();
+    const one = owned({ name: 'CANARY', instructions: 'CANARY' });
+    const shown = { name: 'CANARY', externalId: 'CANARY', externalUserId: 'CANARY', labels: { a: 'CANARY' } };
+    expect(await creation(ownersIn(endUsers)).create(one)).toMatchObject(shown);
+    expect(await creation(ownersIn(endUsers)).create(one)).toMatchObject(shown);
+    expect([...endUsers.created]).toEqual(['eus_CANARY']);
+    const data = (await memory.store.read(`agent-${idOf(one)}`)).map((event) => event.data);
+    expect(data[0]).toMatchObject({ personal: { endUserId: 'eus_CANARY' } });
+    expect(JSON.stringify(data).replaceAll('eus_CANARY', '')).not.toContain('CANARY');
+  });
+
+  it('creates nobody if it is refused', async () => {
+    const endUsers = new FakeEndUsers();
+    await creation().create(request());
+    await expect(creation(ownersIn(endUsers)).create(owned())).rejects.toMatchObject({
+      code: 'agent_name_taken',
+    });
+    expect([...endUsers.created]).toEqual([]);
+  });
+
+  it('needs end-users, and creating any other agent does not', async () => {
+    const endUsers = new FakeEndUsers();
+    endUsers.down = true;
+    const one = owned();
+    await expect(creation(ownersIn(endUsers)).create(one)).rejects.toMatchObject({
+      code: 'service_unavailable',
+    });
+    expect(await created(one)).toEqual([]);
+    expect(await creation(ownersIn(endUsers)).create(request())).toMatchObject({ state: 'deploying' });
+  });
+
+  it('leaves no agent and no name taken if the end user is deleted meanwhile', async () => {
+    const endUsers = new FakeEndUsers();
+    fakes.placeOn = () => {
+      endUsers.keys.set('eus_CANARY', null);
+      return Promise.resolve('hst_1');
+    };
+    const one = owned();
+    await creation(ownersIn(endUsers)).create(one);
+    expect(await memory.after(idOf(one), 0)).toContain('AgentDeletionRequested');
+    expect([...endUsers.created]).toEqual([]);
+    fakes.placeOn = () => Promise.resolve('hst_1');
+    expect(await creation().create(request({ externalId: 'CANARY' }))).toMatchObject({ state: 'deploying' });
   });
 });

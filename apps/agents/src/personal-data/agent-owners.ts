@@ -12,7 +12,7 @@ import { AgentKeys } from './agent-keys.js';
 export class AgentOwners {
   constructor(
     @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
-    private readonly keys: AgentKeys,
+    @Inject(AgentKeys) private readonly keys: Pick<AgentKeys, 'keep'>,
     private readonly log: Logger,
   ) {}
 
