@@ -1,6 +1,7 @@
-import { access, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { access, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cgroupMounts, type CgroupMount } from '@berth/host-requirements';
+import { becomesTrue } from '../../poll.js';
 import { makeGroup } from './make-group.js';
 
 /** `cpuacct` counts processor time; in version 2 every group does. */
@@ -16,6 +17,8 @@ export interface Hierarchy {
   readonly freezes: boolean;
 }
 
+/** The kernel releases a group shortly after its last process. */
+const RELEASED_WITHIN_MS = 500;
 const CONTROLLERS: readonly Controller[] = ['memory', 'pids', 'cpuacct'];
 
 /**
@@ -45,10 +48,25 @@ export const openHierarchies = async (
   return [];
 };
 
-/** Removes the groups named `name` of all hierarchies that have no groups below. */
+/**
+ * Removes the groups named `name` of all hierarchies, with those below them. One with processes stays: the kernel refuses
+ * to remove it.
+ */
 export const removeHierarchies = async (name: string, mountsFile = '/proc/mounts'): Promise<void> => {
-  for (const { path } of cgroupMounts(await readFile(mountsFile, 'utf8').catch(() => '')))
-    await rmdir(join(path, name)).catch(() => undefined);
+  const mounts = cgroupMounts(await readFile(mountsFile, 'utf8').catch(() => ''));
+  await Promise.all(
+    mounts.map(({ path }) => becomesTrue(() => removeGroups(join(path, name)), RELEASED_WITHIN_MS)),
+  );
+};
+
+/** Returns whether the group is gone. */
+const removeGroups = async (folder: string): Promise<boolean> => {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  for (const entry of entries) if (entry.isDirectory()) await removeGroups(join(folder, entry.name));
+  return rmdir(folder).then(
+    () => true,
+    (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT',
+  );
 };
 
 const canFreeze = async ({ version, path }: CgroupMount, name: string): Promise<boolean> => {

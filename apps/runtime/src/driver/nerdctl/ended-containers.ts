@@ -140,7 +140,11 @@ export class EndedContainers {
   }
 
   async #remove(ids: readonly string[]): Promise<void> {
-    const removed = await this.call(removeArguments(ids));
+    const removed = await this.call(removeArguments(ids)).catch((error: unknown) => {
+      // Even if the next call succeeds, this one may have left a shim.
+      this.suspect();
+      throw error;
+    });
     // Exits with 0 even if it could not remove one; it prints those that it has removed.
     const left = ids.filter((id) => !removed.includes(id));
     if (left.length === 0) return;

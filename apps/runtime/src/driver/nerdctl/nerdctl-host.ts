@@ -67,7 +67,8 @@ export interface NerdctlHost {
   /** Limit of open files of an agent's processes. */
   readonly openFiles: number;
   readonly network: AgentNetwork;
-  close(): Promise<void>;
+  /** Removes what is on the host, unless agents live on. */
+  close(agentsLiveOn: boolean): Promise<void>;
 }
 
 /** Prepares folders, control groups, the guest's kit and the network. Errors: `host_unsuitable`. */
@@ -111,7 +112,6 @@ export const openNerdctlHost = async (options: NerdctlDriverOptions): Promise<Ne
     ids: containerIds,
     scratch,
     openFiles: await openFilesLimit(),
-    close: () => removeHierarchies(namespace),
   };
   // Last: nothing would remove it after a failure of the others.
   const network = await AgentNetwork.open({
@@ -122,7 +122,14 @@ export const openNerdctlHost = async (options: NerdctlDriverOptions): Promise<Ne
     settings: () => options.operator.current.runtime.network,
     log: options.log,
   });
-  return { ...prepared, network };
+  return {
+    ...prepared,
+    network,
+    async close(agentsLiveOn) {
+      await network.close(agentsLiveOn);
+      if (!agentsLiveOn) await removeHierarchies(namespace);
+    },
+  };
 };
 
 /** Errors: `host_unsuitable`. */

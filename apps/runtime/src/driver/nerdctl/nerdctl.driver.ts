@@ -240,8 +240,7 @@ export class NerdctlDriver extends Driver {
   async close(): Promise<void> {
     for (const box of this.#boxes.values()) box.forget();
     if (this.#host !== undefined) await this.#ended.close();
-    await this.#host?.network.close(this.#containers.size > 0);
-    await this.#host?.close();
+    await this.#host?.close(this.#containers.size > 0);
   }
 
   #imageOf(source: BoxSource): Promise<ObtainedImage> {

@@ -33,6 +33,12 @@ exec nerdctl "$@"
   const held = async (): Promise<readonly string[]> =>
     (await listShims(namespace)).map(({ container }) => container);
 
+  /** Control groups of the installation. */
+  const groups = (): readonly string[] => {
+    const find = ['/sys/fs/cgroup', '-type', 'd', '-name', namespace];
+    return execFileSync('find', find, { encoding: 'utf8' }).split('\n').filter(Boolean);
+  };
+
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'berth-shims-'));
     host = await DriverFixture.open({
@@ -57,20 +63,21 @@ exec nerdctl "$@"
       cwd: folder,
       env: { ...process.env, TTRPC_ADDRESS: `${address}.ttrpc`, MAX_SHIM_VERSION: '3' },
     });
-    expect(await held()).toContain(forgotten);
+    await eventually(async () => expect(await held()).toContain(forgotten));
     await host.reopen();
     await eventually(async () => expect(await held()).not.toContain(forgotten));
     expect(await held()).toHaveLength(1);
     expect(await started.sh('echo runs on')).toBe('runs on');
   });
 
-  it('ends with the driver even if its container could not be removed in time, which the next start does', async () => {
+  it('ends with the driver, and its control groups, even if its container is not removed in time; the next start does that', async () => {
     const { box } = await host.start();
     expect(await held()).toHaveLength(1);
     writeFileSync(join(folder, 'held'), '');
     await host.driver.stop(box.agentId, 0);
     expect(await held()).toHaveLength(1);
     await host.driver.close();
+    expect(groups()).toEqual([]);
     await eventually(async () => expect(await held()).toEqual([]));
     rmSync(join(folder, 'held'));
     await host.reopen();

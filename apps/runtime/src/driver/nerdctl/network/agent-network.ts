@@ -155,11 +155,12 @@ export class AgentNetwork {
     await this.forwarder.close();
     const agents = async (): Promise<readonly string[]> =>
       (await this.#interfaces()).filter((name) => name !== this.plan.anchor);
+    if (agentsLiveOn) return;
     // The kernel removes a namespace shortly after its last process.
-    if (agentsLiveOn || !(await becomesTrue(async () => (await agents()).length === 0, RELEASED_WITHIN_MS)))
-      return;
-    if ((await this.#interfaces()).length > 0)
-      await this.commands.configure(removalBatch([this.plan.anchor]));
+    await becomesTrue(async () => (await agents()).length === 0, RELEASED_WITHIN_MS);
+    // It may remove one of them first.
+    for (const name of await this.#interfaces())
+      await this.commands.configure(removalBatch([name])).catch(() => undefined);
     await this.commands.applyRules(ruleSetRemoval(this.plan.table));
   }
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { eventually } from '@berth/testing';
 import { metrics } from '@berth/telemetry';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -107,6 +107,21 @@ export const describeNetworkLifecycle = (farEnd: () => FarEnd, open: () => Promi
       expect(tracesOf(instance)).toHaveLength(before + 1);
       await host.driver.stop(started.box.agentId, 0);
       await eventually(() => expect(tracesOf(instance)).toHaveLength(before));
+    });
+
+    it('goes with the runtime even if a process of the host still has the network of an ended agent open', async () => {
+      const other = await open();
+      const { box } = await other.start();
+      const { guest } = box.record as { readonly guest: { readonly pid: number } };
+      const held = openSync(`/proc/${String(guest.pid)}/ns/net`, 'r');
+      const traces = await instanceOf(other.dataDir);
+      await other.driver.stop(box.agentId, 0);
+      expect(tracesOf(traces)).toHaveLength(3);
+      await other.driver.close();
+      expect(tracesOf(traces)).toEqual([]);
+      closeSync(held);
+      await other.reopen();
+      await other.destroy();
     });
 
     it('is apart from that of another installation, and goes with its own agents only', async () => {
