@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { containerTestHost, eventually } from '@berth/testing';
@@ -58,6 +58,10 @@ exec nerdctl "$@"
     const started = await host.start();
     const forgotten = randomBytes(32).toString('hex');
     writeFileSync(join(folder, 'config.json'), '{}');
+    // A shim begins when its log is read.
+    const log = join(folder, 'log');
+    execFileSync('mkfifo', [log]);
+    const reader = openSync(log, 'r+');
     const options = ['-namespace', namespace, '-id', forgotten, '-address', address];
     execFileSync('containerd-shim-runc-v2', [...options, 'start'], {
       cwd: folder,
@@ -68,6 +72,7 @@ exec nerdctl "$@"
     await eventually(async () => expect(await held()).not.toContain(forgotten));
     expect(await held()).toHaveLength(1);
     expect(await started.sh('echo runs on')).toBe('runs on');
+    closeSync(reader);
   });
 
   it('ends with the driver, and its control groups, even if its container is not removed in time; the next start does that', async () => {
