@@ -207,6 +207,8 @@ export class NerdctlDriver extends Driver {
       this.#ended.discard(agentId, container);
     }
     await this.#ended.discarded(agentId);
+    // A start that failed before the driver knew its container has left some.
+    if (container === undefined) await this.#open.groups.remove(agentId);
   }
 
   async remove(agentId: string): Promise<void> {

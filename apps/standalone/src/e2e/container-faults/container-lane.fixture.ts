@@ -11,6 +11,8 @@ import { OwnContainerd } from './own-containerd.fixture.js';
 
 const IMAGE = 'shell';
 const REPOSITORY = 'repository';
+/** Of what is deployed: a version that does not respond on its port gives way only after a minute. */
+const SERVE = 'busybox httpd -f -p $PORT -h /';
 
 /** Where deployments come from. */
 interface Sources {
@@ -40,7 +42,7 @@ export class ContainerLane {
     mkdirSync(runtimeData, { recursive: true, mode: 0o700 });
     const [git, registry] = await Promise.all([GitServer.start(), ImageRegistry.start()]);
     await git.commit(REPOSITORY, {
-      'berth.json': JSON.stringify({ build: 'echo built > built', start: 'exec sleep 1000' }),
+      'berth.json': JSON.stringify({ build: 'echo built > built', start: `exec /bin/${SERVE}` }),
     });
     const containerdFolder = join(folder, 'containerd');
     const containerd = await OwnContainerd.start(containerdFolder);
@@ -86,7 +88,7 @@ deploy: { gitHosts: [{ host: "${git.host}", insecure: true }], registries: ["${r
     copyFileSync('/usr/bin/busybox', join(root, 'busybox'));
     // Without another layer, it would be the same image.
     writeFileSync(join(root, 'name'), name);
-    await this.sources.registry.push(name, '1', root, { Cmd: ['/busybox', 'sleep', '1000'] });
+    await this.sources.registry.push(name, '1', root, { Cmd: ['/busybox', 'sh', '-c', `exec /${SERVE}`] });
     return `${this.sources.registry.host}/${name}:1`;
   }
 

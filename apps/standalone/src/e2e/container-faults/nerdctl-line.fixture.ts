@@ -42,7 +42,7 @@ export class NerdctlLine {
 
   /** No call pauses any more. */
   disarm(): void {
-    for (const call of ['run', 'rm', 'pull', 'image', 'tag', 'load'])
+    for (const call of ['run', 'create', 'start', 'rm', 'pull', 'image', 'tag', 'load'])
       rmSync(join(this.folder, `armed-${call}`), { force: true });
     this.openGate();
   }

@@ -9,7 +9,7 @@ export type Phase = 'before' | 'within' | 'after';
 /** A call to nerdctl, by its command. */
 export interface Step {
   readonly operation: Operation;
-  readonly call: 'run' | 'rm' | 'pull' | 'image' | 'tag' | 'load';
+  readonly call: 'run' | 'create' | 'start' | 'rm' | 'pull' | 'image' | 'tag' | 'load';
   readonly phase: Phase;
 }
 
@@ -33,7 +33,8 @@ const CALLS: Readonly<Record<Operation, readonly Step['call'][]>> = {
   wake: ['run'],
   remove: ['rm'],
   build: ['run', 'rm'],
-  pull: ['pull', 'image', 'tag', 'load', 'run'],
+  // An image whose root file system is writable is created before it is started.
+  pull: ['pull', 'image', 'tag', 'load', 'create', 'start'],
 };
 const PHASES: readonly Phase[] = ['before', 'within', 'after'];
 const VICTIMS: readonly Victim[] = ['nerdctl', 'containerd', 'shim', 'guest'];
@@ -48,7 +49,7 @@ const STEPS: readonly Step[] = Object.entries(CALLS).flatMap(([operation, calls]
 /** A container's own processes exist while it is created, from some moment on, and as long as it is not removed. */
 const exists = ({ operation, call, phase }: Step, victim: Victim): boolean => {
   if (victim === 'nerdctl' || victim === 'containerd') return true;
-  if (call === 'run') return phase !== 'before';
+  if (call === 'run' || call === 'start') return phase !== 'before';
   // The guest has ended before its container is removed.
   return victim === 'shim' && call === 'rm' && phase !== 'after' && operation !== 'build';
 };

@@ -26,7 +26,8 @@ export const strike = async (
   const find = (): number | undefined => {
     if (victim === 'nerdctl') return caller;
     if (victim === 'containerd') return containerd.pid;
-    const shim = shimsOf(place.namespace).find((pid) => call !== 'run' || !before.includes(pid));
+    const isNew = call === 'run' || call === 'start';
+    const shim = shimsOf(place.namespace).find((pid) => !isNew || !before.includes(pid));
     return shim === undefined || victim === 'shim' ? shim : firstProcessOf(shim);
   };
   const pid = await found(find);
