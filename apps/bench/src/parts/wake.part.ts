@@ -12,7 +12,11 @@ export const wakePart: Part = {
   name: 'wake',
   async run(context) {
     const berth = await context.berth();
-    return [await warmWake(context, berth), await coldWake(context, berth)];
+    return [
+      await warmWake(context, berth),
+      await limitedWake(context, berth),
+      await coldWake(context, berth),
+    ];
   },
 };
 
@@ -55,6 +59,31 @@ const warmWake = async ({ effort, env }: BenchContext, berth: BerthProgram): Pro
     await direct.close();
     await echo.program.stop();
   }
+};
+
+/** The wakes of an end user are counted before they begin. */
+const limitedWake = async ({ effort }: BenchContext, berth: BerthProgram): Promise<Comparison> => {
+  const externalUserId = 'bench';
+  const limited = await berth.createEcho('limited bench', { externalUserId });
+  const free = await berth.createEcho('free bench');
+  const policy = { wakes_per_hour: 3_600, compute_minutes_cap: 1_000_000 };
+  await berth.api.json('PUT', `/api/v1/end-users/${externalUserId}/policy`, { policy });
+  const wake = (agent: string) => async (): Promise<number> => {
+    await berth.sleep(agent);
+    return timed(() => berth.chat(agent));
+  };
+  const side = (name: string, agent: string) => ({
+    name,
+    warmUp: () => repeatTimes(3, wake(agent)),
+    round: () => repeatTimes(effort.warmWakes, wake(agent)),
+  });
+  const plan = {
+    title: 'Warm wake of an agent whose end user has a policy',
+    measure: 'time',
+    ours: side('with a policy', limited),
+    limits: [side('an agent of nobody', free)],
+  } as const;
+  return compare(plan, effort.rounds);
 };
 
 const coldWake = async ({ effort, env }: BenchContext, berth: BerthProgram): Promise<Comparison> => {

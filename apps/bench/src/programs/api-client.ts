@@ -21,7 +21,7 @@ export class ApiClient {
     this.#pool = new Pool(url, { connections, headersTimeout: 90_000, bodyTimeout: 90_000 });
   }
 
-  async call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<ApiResponse> {
+  async call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object): Promise<ApiResponse> {
     const response = await this.#pool.request({
       method,
       path,
@@ -38,7 +38,7 @@ export class ApiClient {
     return { status: response.statusCode, headers: response.headers, text };
   }
 
-  async json<Body>(method: 'GET' | 'POST', path: string, body?: object): Promise<Body> {
+  async json<Body>(method: 'GET' | 'POST' | 'PUT', path: string, body?: object): Promise<Body> {
     return JSON.parse((await this.call(method, path, body)).text) as Body;
   }
 

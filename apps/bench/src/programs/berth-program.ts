@@ -61,8 +61,9 @@ export class BerthProgram {
     return new BerthProgram(program, new ApiClient(ready[1] ?? '', key));
   }
 
-  createEcho(name: string): Promise<string> {
-    return this.createAgent(name, 'echo');
+  /** `more`: members of the agent. */
+  createEcho(name: string, more: object = {}): Promise<string> {
+    return this.createAgent(name, 'echo', more);
   }
 
   /** Creates an agent that runs and stays awake. */

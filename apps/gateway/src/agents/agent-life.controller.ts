@@ -16,7 +16,11 @@ import { Route, type RouteDeclaration } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 
 /** What starts agents is refused by suspensions and policies. */
-const NOT_ADMITTED: readonly ErrorCode[] = ['end_user_suspended'];
+const NOT_ADMITTED: readonly ErrorCode[] = [
+  'end_user_suspended',
+  'compute_cap_reached',
+  'wake_limit_reached',
+];
 
 const transition = (
   summary: string,

@@ -40,6 +40,7 @@ export class AgentsController {
     errors: [
       'unknown_template',
       'end_user_suspended',
+      'compute_cap_reached',
       'agent_name_taken',
       'external_id_taken',
       'no_capacity',

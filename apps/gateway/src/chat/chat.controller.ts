@@ -30,6 +30,8 @@ export class ChatController {
       'agent_deploying',
       'agent_failed',
       'agent_stopped',
+      'compute_cap_reached',
+      'wake_limit_reached',
       'idempotency_answer_gone',
       'rate_limited',
       'chat_unsupported',

@@ -48,6 +48,8 @@ export class ConsoleController {
       'agent_deploying',
       'agent_failed',
       'agent_stopped',
+      'compute_cap_reached',
+      'wake_limit_reached',
       'upgrade_required',
       'too_many_consoles',
       'console_unsupported',

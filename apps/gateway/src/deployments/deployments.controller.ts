@@ -35,6 +35,7 @@ export class DeploymentsController {
     errors: [
       'agent_not_found',
       'end_user_suspended',
+      'compute_cap_reached',
       'repo_url_refused',
       'image_refused',
       'images_unsupported',

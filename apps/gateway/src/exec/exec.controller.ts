@@ -62,6 +62,8 @@ export class ExecController {
       'invalid_timeout',
       'invalid_cwd',
       'end_user_suspended',
+      'compute_cap_reached',
+      'wake_limit_reached',
       'agent_not_found',
       'vm_not_ready',
       'detached_unsupported',

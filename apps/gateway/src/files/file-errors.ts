@@ -7,6 +7,8 @@ const FILE_ERRORS: readonly ErrorCode[] = [
   'agent_not_found',
   'agent_deploying',
   'agent_stopped',
+  'compute_cap_reached',
+  'wake_limit_reached',
   'agent_failed',
   'agent_unavailable',
 ];
