@@ -14,6 +14,8 @@ import { agentCodec } from './agent/agent.events.js';
 import { AgentNatsController } from './agent/agent.nats-controller.js';
 import { AgentStreams } from './agent/agent.streams.js';
 import { AgentLifecycle } from './agent/agent-lifecycle.js';
+import { AgentsOfEndUsers } from './agent/agents-of-end-users.js';
+import { AgentsOfEndUsersNatsController } from './agent/agents-of-end-users.nats-controller.js';
 import { AgentMetrics } from './agent/agent-metrics.js';
 import { AgentProfiles } from './agent/agent-profiles.js';
 import { AgentCreation } from './agent/create-agent.js';
@@ -70,7 +72,11 @@ import { toContractEvent } from './publish/to-contract-event.js';
 import { RememberPolicies } from './react/remember-policies.js';
 import { RememberSuspendedAccounts } from './react/remember-suspended-accounts.js';
 import { RememberSuspendedEndUsers } from './react/remember-suspended-end-users.js';
-import { AgentExternalIdStreams, AgentNameStreams } from './reservation/reservation.streams.js';
+import {
+  AgentExternalIdStreams,
+  AgentNameStreams,
+  AgentOfEndUserStreams,
+} from './reservation/reservation.streams.js';
 import { Reservations } from './reservation/reservations.js';
 import { AccountSuspensions } from './suspension/account-suspensions.js';
 import { EndUserStandingHandler } from './suspension/end-user-standing.handler.js';
@@ -104,6 +110,7 @@ import { SpendQuery } from './use/spend.query.js';
   ],
   controllers: [
     AgentNatsController,
+    AgentsOfEndUsersNatsController,
     AppNatsController,
     DeploymentNatsController,
     EndUserStandingNatsController,
@@ -142,8 +149,10 @@ import { SpendQuery } from './use/spend.query.js';
     CreationRollback,
     AgentProfiles,
     AgentCreation,
+    AgentsOfEndUsers,
     AgentNameStreams,
     AgentExternalIdStreams,
+    AgentOfEndUserStreams,
     Reservations,
 
     AgentClient,

@@ -6,7 +6,11 @@ import { deriveId, DomainError, newId } from '@berth/kernel';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { emptyTables, guest, MemoryAgents, noPolicies, silent } from '../fixtures/memory-agents.fixture.js';
 import { FakeEndUsers, ownersIn, ownersOn } from '../fixtures/personal-data.fixture.js';
-import { AgentExternalIdStreams, AgentNameStreams } from '../reservation/reservation.streams.js';
+import {
+  AgentExternalIdStreams,
+  AgentNameStreams,
+  AgentOfEndUserStreams,
+} from '../reservation/reservation.streams.js';
 import { Reservations } from '../reservation/reservations.js';
 import { TemplateCatalogue } from '../templates/template-catalogue.js';
 import type { Admission } from './admission.js';
@@ -68,6 +72,7 @@ const creation = (owners = ownersOn(emptyTables)): AgentCreation => {
   const reservations = new Reservations(
     new AgentNameStreams(store, snapshots),
     new AgentExternalIdStreams(store, snapshots),
+    new AgentOfEndUserStreams(store, snapshots),
     attempts,
     timing,
   );

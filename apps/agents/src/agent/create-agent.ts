@@ -9,6 +9,7 @@ import { AgentCommandHandler } from './agent.command-handler.js';
 import { AgentLifecycle } from './agent-lifecycle.js';
 import { AgentProfiles, identityIn } from './agent-profiles.js';
 import { timesAbandoned, wasCreated } from './agent.js';
+import type { Uniqueness } from './claims.js';
 import { CreationOvertaken } from './creation-overtaken.js';
 import { CreationResources, type CreationAttempt } from './creation-resources.js';
 import { CreationRollback } from './creation-rollback.js';
@@ -32,8 +33,11 @@ export class AgentCreation {
     private readonly admission: Admission,
   ) {}
 
-  /** Errors: invalid `unknown_template`; those of `Admission`; conflict `agent_name_taken`, `external_id_taken`; unavailable `no_capacity`. */
-  async create(request: CreateAgent): Promise<AgentView> {
+  /**
+   * Errors: invalid `unknown_template`; those of `Admission`; conflict `agent_name_taken`, `external_id_taken`; unavailable
+   * `no_capacity`; `AgentOfEndUserExists` if the agent is to be that one.
+   */
+  async create(request: CreateAgent, uniqueness: Uniqueness = 'any agent'): Promise<AgentView> {
     const identity = identityIn(request);
     const agentId = deriveId('agt', request.commandId);
     const begun = Date.now();
@@ -42,7 +46,7 @@ export class AgentCreation {
       if (wasCreated(agent)) return this.firstView(agentId, request);
       const profile = await this.profiles.of(request, agentId);
       await this.admission.admit('create', ownerOf(profile));
-      const attempt = { agentId, attempt: timesAbandoned(agent), request, profile, identity };
+      const attempt = { agentId, attempt: timesAbandoned(agent), request, profile, identity, uniqueness };
       try {
         return await this.make(attempt);
       } catch (error) {
@@ -81,9 +85,9 @@ export class AgentCreation {
   }
 
   /** An agent whose owner was deleted while it was being created is deleted, too. */
-  private async complete(creation: Omit<CreationAttempt, 'identity'>): Promise<void> {
+  private async complete(creation: Omit<CreationAttempt, 'identity' | 'uniqueness'>): Promise<void> {
     const { agentId, request, profile } = creation;
     if (await this.profiles.createOwner(request, profile)) void this.lifecycle.drive(agentId);
-    else await this.rollback.revoke({ ...creation, identity: identityIn(request) });
+    else await this.rollback.revoke({ ...creation, identity: identityIn(request), uniqueness: 'any agent' });
   }
 }

@@ -9,7 +9,7 @@ import { Policies } from '../policy/policies.js';
 import { ownerOf, type Owner } from './owner.js';
 import { Reservations } from '../reservation/reservations.js';
 import type { AgentIdentity, Profile } from './agent.js';
-import { claimsOf } from './claims.js';
+import { allClaimsOf, claimsOf, type Uniqueness } from './claims.js';
 
 /** One attempt of one command to create an agent. */
 export interface CreationAttempt extends Holder {
@@ -17,6 +17,7 @@ export interface CreationAttempt extends Holder {
   readonly profile: Profile;
   /** The personal part of the profile in the clear. */
   readonly identity: AgentIdentity;
+  readonly uniqueness: Uniqueness;
 }
 
 /** What an attempt needs before its agent exists: its names, a place on a host, and its variables in the vault. */
@@ -31,10 +32,11 @@ export class CreationResources {
 
   /**
    * Acquires the resources, the names first, and returns the host. Errors: conflict `agent_name_taken`,
-   * `external_id_taken`; unavailable `no_capacity`; `CreationOvertaken` when the attempt was abandoned in the meantime.
+   * `external_id_taken`; `AgentOfEndUserExists`; unavailable `no_capacity`; `CreationOvertaken` when the attempt was abandoned in the meantime.
    */
-  async acquire({ agentId, attempt, request, profile, identity }: CreationAttempt): Promise<string> {
-    for (const claim of claimsOf(profile.accountId, identity))
+  async acquire({ uniqueness, ...creation }: CreationAttempt): Promise<string> {
+    const { agentId, attempt, request, profile, identity } = creation;
+    for (const claim of claimsOf(profile, identity, uniqueness))
       await this.reservations.claim(claim, { agentId, attempt }, request);
     const { accountId } = profile;
     const own = { ...profile, volumeGb: null };
@@ -58,13 +60,19 @@ export class CreationResources {
   }
 
   /** Releases the names of an agent that was created and is deleted. */
-  async releaseCreated({ agentId, request, identity }: CreationAttempt): Promise<void> {
-    for (const claim of claimsOf(request.accountId, identity))
+  async releaseCreated({ agentId, request, profile, identity }: CreationAttempt): Promise<void> {
+    for (const claim of allClaimsOf(profile, identity))
       await this.reservations.release(claim, { agentId, attempt: null }, request);
   }
 
-  private async releaseNames({ agentId, attempt, request, identity }: CreationAttempt): Promise<void> {
-    for (const claim of claimsOf(request.accountId, identity))
+  private async releaseNames({
+    agentId,
+    attempt,
+    request,
+    profile,
+    identity,
+  }: CreationAttempt): Promise<void> {
+    for (const claim of allClaimsOf(profile, identity))
       await this.reservations.release(claim, { agentId, attempt }, request);
   }
 }

@@ -4,8 +4,12 @@ import { Injectable } from '@nestjs/common';
 import { AgentLifecycle } from './agent-lifecycle.js';
 import { CreationAttempts, type AttemptEnd } from './creation-attempts.js';
 import { CreationResources, type CreationAttempt } from './creation-resources.js';
+import { AgentOfEndUserExists } from '../reservation/reservations.js';
 import { CreationTiming } from './creation-timing.js';
 import { within } from './within.js';
+
+const isTaken = (error: unknown): boolean =>
+  error instanceof AgentOfEndUserExists || (isDomainError(error) && error.code === 'agent_name_taken');
 
 /** Undoes attempts that failed. */
 @Injectable()
@@ -25,8 +29,9 @@ export class CreationRollback {
    * `undoneWithinMs` after `begun` (Unix milliseconds) it returns `abandoned` and continues in the background.
    */
   async undo(attempt: CreationAttempt, error: unknown, begun: number): Promise<AttemptEnd> {
-    // The name is claimed first, so this attempt holds nothing.
-    if (isDomainError(error) && error.code === 'agent_name_taken') return 'abandoned';
+    // That was its first claim, so this attempt holds nothing.
+    const isFirst = error instanceof AgentOfEndUserExists || attempt.uniqueness === 'any agent';
+    if (isFirst && isTaken(error)) return 'abandoned';
     const work: Promise<AttemptEnd> = this.run(attempt)
       .catch((failure: unknown): AttemptEnd => {
         // The next attempt, the next claim of the name and the reconciler clean up what is left.

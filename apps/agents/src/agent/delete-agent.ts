@@ -4,7 +4,7 @@ import { AgentIdentities } from '../personal-data/agent-identities.js';
 import { Reservations } from '../reservation/reservations.js';
 import { AgentCommandHandler } from './agent.command-handler.js';
 import { AgentLifecycle } from './agent-lifecycle.js';
-import { claimsOf } from './claims.js';
+import { allClaimsOf } from './claims.js';
 import { ofAccount } from './ensure-awake.js';
 
 /** Deletes agents: decides, then releases the names; the removal from the host continues in the background. */
@@ -23,7 +23,7 @@ export class AgentDeletion {
     const { profile } = ofAccount(await this.agents.load(agentId), request.accountId);
     const identity = await this.identities.of(agentId, profile.personal);
     await this.agents.handle(agentId, { type: 'RequestDeletion', at: new Date().toISOString() }, request);
-    for (const claim of claimsOf(profile.accountId, identity))
+    for (const claim of allClaimsOf(profile, identity))
       await this.reservations.release(claim, { agentId, attempt: null }, request);
     void this.lifecycle.drive(agentId);
   }

@@ -5,6 +5,7 @@ import {
   reservationCodec,
   reservationDecider,
   type Reservation,
+  type ReservationCategory,
   type ReservationCommand,
   type ReservationEvent,
 } from './reservation.js';
@@ -25,8 +26,16 @@ export class AgentExternalIdStreams extends EventStreams<Reservation, Reservatio
   }
 }
 
+/** Loads the streams `agentOfEndUser-<hash>` and appends the events that their decider decides. */
+@Injectable()
+export class AgentOfEndUserStreams extends EventStreams<Reservation, ReservationCommand, ReservationEvent> {
+  constructor(store: EventStore, snapshots: SnapshotTable) {
+    super(optionsOf('agentOfEndUser', store, snapshots));
+  }
+}
+
 const optionsOf = (
-  category: 'agentName' | 'agentExternalId',
+  category: ReservationCategory,
   store: EventStore,
   table: SnapshotTable,
 ): EventStreamsOptions<Reservation, ReservationCommand, ReservationEvent> => ({

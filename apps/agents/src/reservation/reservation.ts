@@ -95,10 +95,11 @@ export const reservationDecider: Decider<Reservation, ReservationCommand, Reserv
   evolve,
 };
 
-/** Codec of the streams `agentName-<hash>` and `agentExternalId-<hash>`. */
-export const reservationCodec = (
-  category: 'agentName' | 'agentExternalId',
-): EventCodec<ReservationEvent> => ({
+/** What is unique: a name and an external id in an account, and *the* agent of an end user. */
+export type ReservationCategory = 'agentName' | 'agentExternalId' | 'agentOfEndUser';
+
+/** Codec of the streams `agentName-<hash>`, `agentExternalId-<hash>` and `agentOfEndUser-<hash>`. */
+export const reservationCodec = (category: ReservationCategory): EventCodec<ReservationEvent> => ({
   category,
   toStored: (event) => ({ type: event.type, data: { ...event.data } }),
   fromStored: (stored) => {

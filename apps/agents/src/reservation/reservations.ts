@@ -4,14 +4,14 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CreationAttempts } from '../agent/creation-attempts.js';
 import { CreationOvertaken } from '../agent/creation-overtaken.js';
 import { CreationTiming } from '../agent/creation-timing.js';
-import { isHeldBy, NameHeld, type Holder } from './reservation.js';
-import { AgentExternalIdStreams, AgentNameStreams } from './reservation.streams.js';
+import { isHeldBy, NameHeld, type Holder, type ReservationCategory } from './reservation.js';
+import { AgentExternalIdStreams, AgentNameStreams, AgentOfEndUserStreams } from './reservation.streams.js';
 
 /** A claim evicts at most this many holders; then it is refused. */
 const MAX_EVICTIONS = 5;
 
 export interface Claim {
-  readonly kind: 'agentName' | 'agentExternalId';
+  readonly kind: ReservationCategory;
   readonly accountId: string;
   readonly value: string;
 }
@@ -19,20 +19,21 @@ export interface Claim {
 /** Keeps names and external ids unique in an account across any number of processes. */
 @Injectable()
 export class Reservations {
-  private readonly streams: Record<Claim['kind'], AgentNameStreams | AgentExternalIdStreams>;
+  private readonly streams: Record<Claim['kind'], ReservationStreams>;
 
   constructor(
     agentName: AgentNameStreams,
     agentExternalId: AgentExternalIdStreams,
+    agentOfEndUser: AgentOfEndUserStreams,
     @Inject(CreationAttempts) private readonly attempts: Pick<CreationAttempts, 'isGone'>,
     private readonly timing: CreationTiming,
   ) {
-    this.streams = { agentName, agentExternalId };
+    this.streams = { agentName, agentExternalId, agentOfEndUser };
   }
 
   /**
    * The same holder may claim any number of times. Errors: conflict `agent_name_taken` or `external_id_taken` with
-   * `agentId`; `CreationOvertaken` when another attempt of the same command holds the name.
+   * `agentId`; `AgentOfEndUserExists`; `CreationOvertaken` when another attempt of the same command holds the name.
    */
   async claim(claim: Claim, holder: Holder, envelope: CommandEnvelope): Promise<void> {
     let evicted: Holder | null = null;
@@ -57,6 +58,14 @@ export class Reservations {
     }
   }
 
+  /** Returns who holds what is claimed, and whether that is overdue if its agent does not exist; null if nobody does. */
+  async holderOf(claim: Claim): Promise<{ readonly agentId: string; readonly overdue: boolean } | null> {
+    const { state } = await this.streams[claim.kind].load(reservationIdOf(claim));
+    return state.status === 'free'
+      ? null
+      : { agentId: state.holder.agentId, overdue: this.isOverdue(state.since) };
+  }
+
   /** `attempt` null releases the name for every attempt of the agent. */
   async release(
     claim: Claim,
@@ -76,18 +85,36 @@ export class Reservations {
   private async evict({ holder: held, since }: NameHeld, claim: Claim, holder: Holder): Promise<Holder> {
     // A later attempt of the same command holds it.
     if (held.agentId === holder.agentId) throw new CreationOvertaken();
-    const overdue = Date.now() - Date.parse(since) >= this.timing.unfinishedAfterMs;
-    if (!(await this.attempts.isGone(held, overdue, claim.accountId))) throw taken(claim, held);
+    if (!(await this.attempts.isGone(held, this.isOverdue(since), claim.accountId))) throw taken(claim, held);
     return held;
+  }
+
+  private isOverdue(since: string): boolean {
+    return Date.now() - Date.parse(since) >= this.timing.unfinishedAfterMs;
   }
 }
 
-const taken = (claim: Claim, { agentId }: Holder): DomainError =>
-  claim.kind === 'agentName'
-    ? new DomainError('conflict', 'agent_name_taken', 'An agent of this name exists; choose another name.', {
+type ReservationStreams = AgentNameStreams | AgentExternalIdStreams | AgentOfEndUserStreams;
+
+/** The end user has its agent. Internal: callers get that agent. */
+export class AgentOfEndUserExists extends Error {
+  override readonly name = 'AgentOfEndUserExists';
+}
+
+const taken = ({ kind }: Claim, { agentId }: Holder): Error => {
+  switch (kind) {
+    case 'agentName': {
+      const message = 'An agent of this name exists; choose another name.';
+      return new DomainError('conflict', 'agent_name_taken', message, { agentId });
+    }
+    case 'agentExternalId':
+      return new DomainError('conflict', 'external_id_taken', 'An agent with this externalId exists.', {
         agentId,
-      })
-    : new DomainError('conflict', 'external_id_taken', 'An agent with this externalId exists.', { agentId });
+      });
+    case 'agentOfEndUser':
+      return new AgentOfEndUserExists(agentId);
+  }
+};
 
 const nameOf = (holder: Holder | null): string =>
   holder === null ? '' : `${holder.agentId}:${String(holder.attempt)}`;

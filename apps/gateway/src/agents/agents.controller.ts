@@ -4,12 +4,9 @@ import {
   getAgentQuery,
   listAgentsQuery,
   type AgentView,
-  type CreateAgent,
   type CreateAgentBody,
-  type EnvVarBody,
   type GetAgentQuery,
   type ListAgentsQuery,
-  type ResourcesBody,
 } from '@berth/contracts/agents';
 import type { Page } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
@@ -17,8 +14,8 @@ import { Body, Controller, Delete, Get, Param, Post, Query, Req, Res } from '@ne
 import { ApiTags } from '@nestjs/swagger';
 import { AppUrls } from '../app-proxy/app-urls.js';
 import { callerOf, envelopeOf } from '../auth/caller.js';
-import { isSecret } from '../env/is-secret.js';
 import { agentOf } from './agent.resource.js';
+import { creationOf } from './creation-of.js';
 import { Route } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { scopesOfCreation } from './scopes-of-creation.js';
@@ -39,6 +36,7 @@ export class AgentsController {
     responses: [{ status: 201, description: 'The agent, `deploying`.', schema: 'Agent', location: true }],
     errors: [
       'unknown_template',
+      'invalid_external_id',
       'end_user_suspended',
       'compute_cap_reached',
       'agent_name_taken',
@@ -54,15 +52,8 @@ export class AgentsController {
   ): Promise<AgentView> {
     const agent = await this.requester.request(agentsRequests.create, {
       ...envelopeOf(request),
-      name: body.name,
-      templateId: body.templateId,
-      externalId: body.externalId ?? null,
+      ...creationOf(body),
       externalUserId: body.externalUserId ?? null,
-      instructions: body.instructions ?? null,
-      idleTtlSeconds: body.idleTtlSeconds ?? null,
-      labels: body.labels ?? {},
-      env: envOf(body.env),
-      resources: withoutNulls(body.resources ?? {}),
     });
     reply.header('location', `/api/agents/${agent.id}`);
     return this.apps.shown(agent);
@@ -139,20 +130,3 @@ const shownToEndUsers = ({
   lastError: _lastError,
   ...shown
 }: AgentView): Partial<AgentView> => shown;
-
-const envOf = (env: CreateAgentBody['env']): CreateAgent['env'] => {
-  if (env === undefined || env === null) return [];
-  if (isList(env))
-    return env.map((item) => ({ key: item.key, value: item.value, isSecret: isSecret(item) ?? false }));
-  return Object.entries(env).map(([key, value]) => ({ key, value, isSecret: false }));
-};
-
-const isList = (env: NonNullable<CreateAgentBody['env']>): env is readonly EnvVarBody[] => Array.isArray(env);
-
-const withoutNulls = ({ memMb, vcpus, diskGb }: ResourcesBody): CreateAgent['resources'] => {
-  return {
-    ...(memMb === undefined || memMb === null ? {} : { memMb }),
-    ...(vcpus === undefined || vcpus === null ? {} : { vcpus }),
-    ...(diskGb === undefined || diskGb === null ? {} : { diskGb }),
-  };
-};

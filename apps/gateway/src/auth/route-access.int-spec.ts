@@ -20,6 +20,8 @@ const ROUTES: Readonly<Record<string, Scope | 'anyone'>> = {
   'PUT /api/v1/end-users/:external_id': 'manage',
   'GET /api/v1/end-users': 'read',
   'GET /api/v1/end-users/:external_id': 'read',
+  'POST /api/v1/end-users/:external_id/agents': 'manage',
+  'GET /api/v1/end-users/:external_id/agents': 'read',
   'POST /api/v1/end-users/:external_id/suspend': 'manage',
   'POST /api/v1/end-users/:external_id/resume': 'manage',
   'DELETE /api/v1/end-users/:external_id': 'manage',
@@ -94,7 +96,10 @@ const TOKEN_ROUTES: Readonly<Record<string, TokenScope | 'any'>> = {
 };
 
 /** Without a body, these need `deploy` too. */
-const NEED_DEPLOY_TOO: ReadonlySet<string> = new Set(['POST /api/v1/end-users/:external_id/tokens']);
+const NEED_DEPLOY_TOO: ReadonlySet<string> = new Set([
+  'POST /api/v1/end-users/:external_id/tokens',
+  'POST /api/v1/end-users/:external_id/agents',
+]);
 
 let test: TestGateway;
 

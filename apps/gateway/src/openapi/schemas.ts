@@ -105,6 +105,7 @@ export const RESPONSE_SCHEMAS: { readonly [name: string]: JsonSchema } = {
   ...AUDIT_SCHEMAS,
   Agent: agent,
   AgentPage: page('Agent'),
+  AgentList: object({ items: list(ref('Agent')) }),
   AgentStats: view<AgentStats>({
     state: { enum: [...AGENT_STATES] },
     memBytes: integerOrNull,

@@ -109,7 +109,8 @@ export const describeEndUserSuspension = (stack: () => Stack): void => {
       await api.post(`/api/agents/${stopped}/stop`);
       await change(externalId, 'suspend');
       const creation = { name: fresh('agent'), templateId: 'blank', externalUserId: externalId };
-      expect(outcome(await api.post('/api/agents', creation))).toBe(SUSPENDED);
+      for (const path of ['/api/agents', `${PEOPLE}/${externalId}/agents`])
+        expect(outcome(await api.post(path, creation))).toBe(SUSPENDED);
       for (const id of [asleep, awake, stopped]) {
         const path = `/api/agents/${id}`;
         const form = new FormData();

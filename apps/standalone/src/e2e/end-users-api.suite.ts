@@ -138,6 +138,65 @@ export const describeEndUsersApi = (stack: () => Stack): void => {
       expect(page.body.items).toMatchObject([{ externalId, agentCount: 1 }]);
     });
 
+    it('gets its agent once from a hundred concurrent requests, and another one after its deletion', async () => {
+      const externalId = fresh('sole');
+      const path = `${PEOPLE}/${externalId}/agents`;
+      const gateways = stack().urls.length;
+      const create = (n: number) =>
+        api.post<{ id: string }>(
+          path,
+          { templateId: 'blank', labels: { n: String(n) } },
+          { gateway: n % gateways },
+        );
+      const responses = await Promise.all(Array.from({ length: 100 }, (_, n) => create(n)));
+      const statuses = responses.map(({ status }) => status);
+      expect([201, 200].map((status) => statuses.filter((one) => one === status).length)).toEqual([1, 99]);
+      const ids = new Set(responses.map(({ body }) => body.id));
+      expect(ids.size).toBe(1);
+      const [id = ''] = ids;
+      const made = await api.inState(id, 'running');
+      expect(made).toMatchObject({ name: externalId, externalUserId: externalId });
+      const again = await create(7);
+      expect([again.status, again.headers.get('location')]).toEqual([200, `/api/agents/${id}`]);
+
+      const other = await api.runningAgent({ templateId: 'blank', externalUserId: externalId });
+      const listed = await api.get<{ items: { id: string }[] }>(path);
+      expect(listed.body.items.map((agent) => agent.id)).toEqual([other.id, id]);
+      expect((await api.get(`${PEOPLE}/${externalId}`)).body).toMatchObject({ agentCount: 2 });
+
+      expect((await api.call('DELETE', `/api/agents/${id}`)).status).toBe(204);
+      const next = await create(8);
+      expect([next.status, [id, other.id].includes(next.body.id)]).toEqual([201, false]);
+    }, 60_000);
+
+    it('gets no agent, and is not created, by a request that is refused', async () => {
+      const externalId = fresh('refused');
+      const path = `${PEOPLE}/${externalId}/agents`;
+      const { name } = await api.runningAgent({ templateId: 'blank' });
+      for (const [body, code] of [
+        [{ templateId: 'nothing' }, 'unknown_template'],
+        [{}, 'invalid_request'],
+        [{ templateId: 'blank', name: '' }, 'invalid_request'],
+        [{ templateId: 'blank', name }, 'agent_name_taken'],
+      ] as const)
+        expect(codeOf(await api.post(path, body))).toBe(code);
+      expect((await api.get(`${PEOPLE}/${externalId}`)).status).toBe(404);
+      expect((await api.get(path)).status).toBe(404);
+      // An attempt that was refused holds nothing.
+      expect((await api.post(path, { templateId: 'blank', externalUserId: 7 })).status).toBe(201);
+      expect(codeOf(await api.post(path, { templateId: 'nothing' }))).toBe('unknown_template');
+      for (const response of [
+        await api.post(`${PEOPLE}/a%20b/agents`, { templateId: 'blank' }),
+        await api.post('/api/agents', { name: fresh('a'), templateId: 'blank', externalUserId: 'a b' }),
+      ])
+        expect([response.status, codeOf(response)]).toEqual([400, 'invalid_external_id']);
+      for (const scope of ['manage', 'deploy']) {
+        const { body } = await api.post<{ key: string }>('/api/v1/keys', { name: scope, scopes: [scope] });
+        const refused = await api.post(path, { templateId: 'blank' }, { key: body.key });
+        expect([refused.status, codeOf(refused)]).toEqual([403, 'missing_scope']);
+      }
+    });
+
     it('is created by the creation of an agent for it, unless that is refused', async () => {
       const externalId = fresh('implied');
       const agent = { name: externalId, templateId: 'blank', externalUserId: externalId };

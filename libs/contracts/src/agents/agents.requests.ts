@@ -10,6 +10,7 @@ import type {
 } from './agents.schemas.js';
 import type {
   AgentCounts,
+  AgentOfEndUser,
   CountOfEndUsers,
   ForgetEndUser,
   SetEndUserStanding,
@@ -198,6 +199,15 @@ export interface GetDeployment extends LocateAgent {
  */
 export const agentsRequests = {
   create: defineRequest<CreateAgent, AgentView>('cmd.agents.create.v1', undefined, { whenLost: 'repeat' }),
+  /**
+   * Returns *the* agent of the end user `externalUserId`: the one that this request has made and that still exists. Any
+   * number of concurrent requests make one agent. Errors: those of `create`; unavailable `service_unavailable`.
+   */
+  createForEndUser: defineRequest<CreateAgent & { readonly externalUserId: string }, AgentOfEndUser>(
+    'cmd.agents.create-for-end-user.v1',
+    20_000,
+    { whenLost: 'repeat' },
+  ),
   get: defineRequest<GetAgent, AgentView>('qry.agents.get.v1', 65_000),
   list: defineRequest<ListAgents, Page<AgentView>>('qry.agents.list.v1'),
   countOfEndUsers: defineRequest<CountOfEndUsers, AgentCounts>('qry.agents.count-of-end-users.v1'),

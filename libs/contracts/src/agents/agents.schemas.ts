@@ -100,8 +100,9 @@ export const createAgentBody = Type.Object(
       }),
     ),
     externalUserId: Type.Optional(
-      orNull(text(EXTERNAL_USER_ID), {
-        description: 'The end user who owns the agent. Needs the scope `manage` too.',
+      orNull(Type.String(), {
+        description:
+          'The external id of the end user who owns the agent, who is created if unknown. Another than 1 to 128 letters, digits and `_ @ . : + -` is 400 `invalid_external_id`. Needs the scope `manage` too.',
       }),
     ),
     instructions: Type.Optional(
@@ -126,6 +127,19 @@ export const createAgentBody = Type.Object(
   { $id: 'CreateAgentBody' },
 );
 export type CreateAgentBody = Shape<typeof createAgentBody>;
+
+/** `POST /api/v1/end-users/{external_id}/agents` */
+export const createAgentOfEndUserBody = Type.Object(
+  {
+    ...createAgentBody.properties,
+    name: Type.Optional(
+      orNull(createAgentBody.properties.name, { description: 'Default: the external id.' }),
+    ),
+    externalUserId: Type.Optional(Type.Unknown({ description: 'Ignored: the path names the end user.' })),
+  },
+  { $id: 'CreateAgentOfEndUserBody' },
+);
+export type CreateAgentOfEndUserBody = Shape<typeof createAgentOfEndUserBody>;
 
 /** `GET /api/agents` */
 export const listAgentsQuery = Type.Object({

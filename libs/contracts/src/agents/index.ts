@@ -47,10 +47,12 @@ export {
 } from './agents.requests.js';
 export {
   createAgentBody,
+  createAgentOfEndUserBody,
   envValueBody,
   getAgentQuery,
   listAgentsQuery,
   type CreateAgentBody,
+  type CreateAgentOfEndUserBody,
   type EnvValueBody,
   type EnvVarBody,
   type GetAgentQuery,
@@ -67,6 +69,7 @@ export {
 export { agentsErrors } from './agents.errors.js';
 export type {
   AgentCounts,
+  AgentOfEndUser,
   CountOfEndUsers,
   ForgetEndUser,
   SetEndUserStanding,
