@@ -15,9 +15,6 @@ import { AppOrigins, hostnameOf } from './app-origins.js';
 import { openAppSocket } from './app-socket.js';
 import { programHeaders } from './request-headers.js';
 
-/** Most requests are over before; the others' credentials are watched, as those of all open sockets and streams. */
-const WATCHED_AFTER_MS = 1_000;
-
 /** Sends admitted requests to the programs of agents. */
 @Injectable()
 export class AppForwarder {
@@ -82,19 +79,13 @@ export class AppForwarder {
 
   /** Aborts `cut` when the credential is no longer valid, and for sockets when the service stops. */
   private watch(request: ApiRequest, cut: AbortController, isSocket: boolean): { end(): void } {
-    const over = new AbortController();
-    const timer = setTimeout(() => {
-      void this.credentials.untilRefused(request, over.signal).then((reason) => {
-        if (reason !== undefined) cut.abort();
-      });
-    }, WATCHED_AFTER_MS);
+    const watched = this.credentials.whileLong(request, () => cut.abort());
     const stop = (): void => cut.abort();
     // Requests in flight get a few seconds; see `ConnectionDrain`.
     if (isSocket) this.context.stopping.addEventListener('abort', stop, { once: true });
     return {
       end: () => {
-        clearTimeout(timer);
-        over.abort();
+        watched[Symbol.dispose]();
         this.context.stopping.removeEventListener('abort', stop);
       },
     };

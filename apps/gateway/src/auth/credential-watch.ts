@@ -21,6 +21,9 @@ const WATCH_BOUNDS = Symbol('watch bounds');
 /** A revocation is noticed within `everyMs + lookUpMs`, which is below the guaranteed 5 s. */
 const BOUNDS: WatchBounds = { everyMs: 1_000, lookUpMs: 2_000, unknownMs: 300_000 };
 
+/** Most requests are over before, so that only the others cost a lookup. */
+const LONG_MS = 1_000;
+
 /** The open sockets and streams that depend on one credential. */
 interface Watched {
   readonly credential: Credential | undefined;
@@ -62,6 +65,22 @@ export class CredentialWatch {
       over.addEventListener('abort', leave, { once: true });
       watched.listeners.add(settle);
     });
+  }
+
+  /** Calls `cut` once the credential of a request that takes long is no longer valid, until the result is disposed. */
+  whileLong(request: Pick<ApiRequest, 'credential'>, cut: () => void): Disposable {
+    const over = new AbortController();
+    const timer = setTimeout(() => {
+      void this.untilRefused(request, over.signal).then((reason) => {
+        if (reason !== undefined) cut();
+      });
+    }, LONG_MS);
+    return {
+      [Symbol.dispose]: () => {
+        clearTimeout(timer);
+        over.abort();
+      },
+    };
   }
 
   #begin(key: string, credential: Credential | undefined): Watched {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { request as httpRequest } from 'node:http';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { filesRequests } from '@berth/contracts/files';
 import { DomainError, newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
@@ -200,6 +200,26 @@ describe('a response in progress', () => {
     );
     expect([response.status, files.port.open]).toEqual([200, 1]);
     hangUp.abort();
+    await eventually(() => files.port.open === 0);
+  });
+
+  it('is closed within 5 s of the end of the credential with which it began', async () => {
+    files.port.intercept = (_request, response) => {
+      response.writeHead(200, { 'content-length': 1_000 });
+      response.write('begun');
+      return true;
+    };
+    for (const key of [test.services.key(), test.services.token(['files'], agent.id)]) {
+      const url = `${test.gateway.url.replace('localhost', '127.0.0.1')}${base}/download?path=slow`;
+      const request = httpRequest(url, { headers: { authorization: `Bearer ${key}` }, agent: false });
+      request.end();
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      const closed = new Promise((resolve) => response.on('error', resolve).resume());
+      const since = performance.now();
+      test.services.revoke(key);
+      await closed;
+      expect(performance.now() - since).toBeLessThan(5_000);
+    }
     await eventually(() => files.port.open === 0);
   });
 

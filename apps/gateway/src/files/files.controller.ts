@@ -15,6 +15,7 @@ import { Requester } from '@berth/messaging';
 import { Body, Controller, Delete, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { envelopeOf } from '../auth/caller.js';
+import { CredentialWatch } from '../auth/credential-watch.js';
 import { agentOf } from '../agents/agent.resource.js';
 import { Route } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
@@ -40,6 +41,7 @@ export class FilesController {
   constructor(
     private readonly requester: Requester,
     private readonly transfers: AgentTransfers,
+    private readonly credentials: CredentialWatch,
   ) {}
 
   @Route({
@@ -111,6 +113,7 @@ export class FilesController {
     const { status, headers, body } = response;
     if (status === NOT_SATISFIABLE) throw notSatisfiable(response);
     if (!FILE_STATUSES.has(status)) throw unexpected(status, body);
+    using _watched = this.credentials.whileLong(request, () => reply.raw.destroy());
     reply.code(status).headers(fileHeadersOf(headers)).headers(headersFor(path));
     await reply.send(body);
   }

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth/auth.module.js';
 import { IdempotencyModule } from '../idempotency/idempotency.module.js';
 import { AgentTransfers } from './agent-transfer.js';
 import { FilesController } from './files.controller.js';
@@ -7,7 +8,7 @@ import { UploadController } from './upload.controller.js';
 import { WriteController } from './write.controller.js';
 
 @Module({
-  imports: [IdempotencyModule],
+  imports: [AuthModule, IdempotencyModule],
   controllers: [FilesController, UploadController, WriteController],
   providers: [AgentTransfers, StagedFiles],
 })
