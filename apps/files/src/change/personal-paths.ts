@@ -1,4 +1,4 @@
-import { DomainError, withEffect } from '@berth/kernel';
+import { DomainError, isDomainError } from '@berth/kernel';
 import { EndUserKeys, fromPersonal, toPersonal, type PersonalKey } from '@berth/personal-data';
 import { Injectable } from '@nestjs/common';
 import type { Changed, FileOp, RecordedResult } from './file-change.js';
@@ -53,18 +53,28 @@ export class PersonalPaths {
 
   /**
    * `endUserId`: the owner of the agent; null without one. Errors: not_found `agent_not_found` if the owner is deleted;
-   * unavailable `service_unavailable`.
+   * unavailable `agent_unavailable`.
    */
   async recordOf(changeId: string, endUserId: string | null): Promise<ChangeRecord> {
     if (endUserId === null) return new ChangeRecord(changeId, null);
     const key = await this.keys.find(endUserId).catch((error: unknown) => {
-      throw withEffect(error, 'none');
+      throw isDomainError(error) ? unavailable(error) : error;
     });
     // Its agents are deleted before its key is.
     if (key === null) throw agentNotFound();
     return new ChangeRecord(changeId, key);
   }
 }
+
+/** Nothing was changed yet. */
+const unavailable = (cause: DomainError): DomainError =>
+  new DomainError(
+    'unavailable',
+    'agent_unavailable',
+    'The end user of the agent cannot be looked up; try again.',
+    {},
+    { cause, effect: 'none' },
+  );
 
 const agentNotFound = (): DomainError =>
   new DomainError('not_found', 'agent_not_found', 'There is no such agent.');

@@ -2,7 +2,7 @@ import { agentsRequests } from '@berth/contracts/agents';
 import { endUsersRequests } from '@berth/contracts/end-users';
 import { filesRequests } from '@berth/contracts/files';
 import { runtimeRequests } from '@berth/contracts/runtime';
-import { DomainError, newId } from '@berth/kernel';
+import { DomainError, effectOf, newId } from '@berth/kernel';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { awakeAt } from '../fixtures/fake-services.fixture.js';
 import { agentTarget, ServedFiles } from '../fixtures/served-files.fixture.js';
@@ -75,7 +75,10 @@ it('while end-users is down, files of its agents cannot be changed, and others c
   files.fakes.on(endUsersRequests.personalKey, () => {
     throw new DomainError('unavailable', 'service_unavailable', 'Down.');
   });
-  await expect(move()).rejects.toMatchObject({ kind: 'unavailable', effect: 'none' });
+  const refused: unknown = await move().catch((error: unknown) => error);
+  expect(refused).toMatchObject({ kind: 'unavailable', code: 'agent_unavailable' });
+  expect(effectOf(refused)).toBe('none');
+  expect(files.fakes.requestsOf(runtimeRequests.changeFile)).toEqual([]);
   files.fakes.on(agentsRequests.ensureAwake, (request) => ({ ...awakeAt(1, request), endUserId: null }));
   expect(await move()).toEqual({ from: MOVED.from, to: MOVED.path });
 });
