@@ -5,6 +5,7 @@ import { OperatorSettings } from '@berth/operator-file';
 import { PlatformModule, ProjectionModule, RelayModule, ServiceContext } from '@berth/service';
 import { Module } from '@nestjs/common';
 import { AgentActivity } from './agent-list/agent-activity.js';
+import { EndUserUses } from './agent-list/end-user-uses.js';
 import { AGENT_LIST, agentListProjection } from './agent-list/agent-list.projection.js';
 import { AgentListQuery } from './agent-list/agent-list.query.js';
 import { AgentsFromLog } from './agent-list/agents-from-log.js';
@@ -165,6 +166,7 @@ import { SpendQuery } from './use/spend.query.js';
     VariableNames,
 
     AgentActivity,
+    EndUserUses,
     AgentsFromLog,
     AgentListQuery,
 

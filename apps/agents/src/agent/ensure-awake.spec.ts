@@ -3,6 +3,7 @@ import { runtimeRequests } from '@berth/contracts/runtime';
 import { DomainError, newId } from '@berth/kernel';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AgentActivity } from '../agent-list/agent-activity.js';
+import { EndUserUses } from '../agent-list/end-user-uses.js';
 import { emptyTables, eventsOf, guest, MemoryAgents, silent } from '../fixtures/memory-agents.fixture.js';
 import type { Admission } from './admission.js';
 import type { AgentEvent } from './agent.js';
@@ -21,7 +22,14 @@ beforeEach(() => {
 
 const admitting: Admission = { admit: () => Promise.resolve() };
 const handler = (admission: Admission = admitting): EnsureAwakeHandler =>
-  new EnsureAwakeHandler(memory.agents, memory.lifecycle, admission, new AgentActivity(emptyTables), silent);
+  new EnsureAwakeHandler(
+    memory.agents,
+    memory.lifecycle,
+    admission,
+    new AgentActivity(emptyTables),
+    new EndUserUses(memory.hosts, silent),
+    silent,
+  );
 
 const request = (over: Partial<EnsureAwake> = {}): EnsureAwake => ({
   commandId: newId('cmd'),

@@ -4,6 +4,7 @@ import { pause } from '@berth/supervision';
 import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
 import { AgentActivity } from '../agent-list/agent-activity.js';
+import { EndUserUses } from '../agent-list/end-user-uses.js';
 import { Admission, ownerOf } from './admission.js';
 import { AgentCommandHandler } from './agent.command-handler.js';
 import type { AgentCommandOf } from './agent.commands.js';
@@ -26,6 +27,7 @@ export class EnsureAwakeHandler {
     private readonly lifecycle: AgentLifecycle,
     private readonly admission: Admission,
     private readonly activity: AgentActivity,
+    private readonly endUsers: EndUserUses,
     private readonly log: Logger,
   ) {}
 
@@ -81,6 +83,7 @@ export class EnsureAwakeHandler {
         this.log.warn({ agentId, err: error }, 'could not record a use of the agent'),
       );
     const { endUserId } = profile.personal;
+    if (endUserId !== null) this.endUsers.note(endUserId);
     return { agentId, endUserId, host: agent.host ?? '', epoch, guest };
   }
 }

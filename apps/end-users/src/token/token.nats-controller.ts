@@ -10,6 +10,7 @@ import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import { AuthenticateTokenQuery } from './authenticate-token.query.js';
+import { EndUserActivity } from './end-user-activity.js';
 import { TokenCommandHandler } from './token.command-handler.js';
 
 @Controller()
@@ -17,6 +18,7 @@ export class TokenNatsController {
   constructor(
     private readonly commands: TokenCommandHandler,
     private readonly query: AuthenticateTokenQuery,
+    private readonly activity: EndUserActivity,
   ) {}
 
   @HandleRequest(endUsersRequests.mintToken)
@@ -27,6 +29,12 @@ export class TokenNatsController {
   @HandleRequest(endUsersRequests.revokeTokens)
   revoke(@Payload() request: EndUserCommand): Promise<{ readonly revoked: number }> {
     return this.commands.revokeAll(request);
+  }
+
+  @HandleRequest(endUsersRequests.noteActivity)
+  noteActivity(@Payload() { endUserId }: { readonly endUserId: string }): Promise<Record<string, never>> {
+    this.activity.seen(endUserId);
+    return Promise.resolve({});
   }
 
   @HandleRequest(endUsersRequests.authenticateToken)

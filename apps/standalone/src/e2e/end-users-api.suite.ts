@@ -1,3 +1,4 @@
+import { eventually } from '@berth/testing';
 import { describe, expect, it } from 'vitest';
 import { Api, codeOf } from './api.fixture.js';
 import { fresh, PEOPLE } from './end-users.fixture.js';
@@ -136,6 +137,20 @@ export const describeEndUsersApi = (stack: () => Stack): void => {
       expect(agent.appUrl).toContain(id.replace('_', '-'));
       const page = await api.get<EndUserPage>(`${PEOPLE}?externalIdPrefix=${externalId}`);
       expect(page.body.items).toMatchObject([{ externalId, agentCount: 1 }]);
+    });
+
+    it('was active when its agent was last used, with whatever credential', async () => {
+      const externalId = fresh('active');
+      const { id } = await api.runningAgent({ externalUserId: externalId });
+      const lastActiveAt = async () => (await api.get(`${PEOPLE}/${externalId}`)).body['lastActiveAt'];
+      expect(await lastActiveAt()).toBeNull();
+      const before = new Date().toISOString();
+      await api.chat(id, 'hello');
+      await eventually(async () => {
+        const at = await lastActiveAt();
+        expect(typeof at === 'string' && at >= before).toBe(true);
+      });
+      expect(await namesOf(`externalIdPrefix=${externalId}&lastActiveAfter=${before}`)).toEqual([externalId]);
     });
 
     it('gets its agent once from a hundred concurrent requests, and another one after its deletion', async () => {

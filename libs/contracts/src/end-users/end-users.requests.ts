@@ -161,6 +161,12 @@ export const endUsersRequests = {
     10_000,
     { whenLost: 'repeat' },
   ),
+  /** Somebody uses an agent of the end user now, which `lastActiveAt` shows to the minute. */
+  noteActivity: defineRequest<{ readonly endUserId: string }, Record<string, never>>(
+    'cmd.end-users.note-activity.v1',
+    5_000,
+    { whenLost: 'report' },
+  ),
   /**
    * Errors: `unauthenticated`. Reads the row of the token every time, so a revocation takes effect everywhere as soon as
    * it returns. Requests are counted per end user, by all gateways together. The deadline is that of API keys.
