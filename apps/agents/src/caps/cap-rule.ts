@@ -1,7 +1,8 @@
 import { KeyedQueue } from '@berth/event-store';
 import { Clock } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
-import type { Act, AdmissionRule, Owner, Wake } from '../agent/admission.js';
+import type { Act, AdmissionRule, Wake } from '../agent/admission-rule.js';
+import type { Owner } from '../agent/owner.js';
 import { decideStart } from './caps.js';
 import { WakeLedger } from './wake-ledger.js';
 

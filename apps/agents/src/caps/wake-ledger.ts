@@ -2,7 +2,7 @@ import { isoTime } from '@berth/kernel';
 import { Database, type SqlRunner } from '@berth/persistence';
 import type { Policy } from '@berth/contracts/schema';
 import { Inject, Injectable } from '@nestjs/common';
-import type { Wake } from '../agent/admission.js';
+import type { Wake } from '../agent/admission-rule.js';
 import { joinPolicy, POLICY_IN_FORCE } from '../policy/policies.js';
 import { monthOf } from '../use/agent-use.js';
 import { WAKE_WINDOW_MS } from '../use/end-user-use.projection.js';

@@ -1,0 +1,15 @@
+import type { Owner } from './owner.js';
+
+/** What somebody wants to do with an agent. `use`: a call that joins a start, or that finds the agent not running. */
+export type Act = 'use' | 'wake' | 'start' | 'restart' | 'create' | 'deploy';
+
+/** The start from sleeping or stopped that an act would begin, by its epoch. Whoever asks for the same one joins it. */
+export interface Wake {
+  readonly agentId: string;
+  readonly epoch: number;
+}
+
+/** Forbids acts: throws a `DomainError` when a suspension or a policy forbids this one. */
+export abstract class AdmissionRule {
+  abstract admit(act: Act, owner: Owner, wake?: Wake): Promise<void>;
+}
