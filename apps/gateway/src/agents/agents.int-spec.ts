@@ -88,7 +88,7 @@ describe('POST /api/agents', () => {
       name: 'bad/name',
       templateId: 7,
       externalId: 'line\nbreak',
-      externalUserId: '',
+      externalUserId: 7,
       instructions: ['x'],
       idleTtlSeconds: '900',
       labels: { 'a b': 'x', fine: 5 },

@@ -135,10 +135,14 @@ export class DeadLetters {
   async remove(eventId: string): Promise<boolean> {
     const letter = await this.#get({ last_by_subj: this.#subjectOf(eventId) });
     if (letter === null) return false;
-    return this.manager.streams.deleteMessage(this.stream, letter.seq).catch((error: unknown) => {
-      if (isApiError(error, SEQUENCE_NOT_FOUND, JetStreamApiCodes.NoMessageFound)) return false;
+    try {
+      return await this.manager.streams.deleteMessage(this.stream, letter.seq);
+    } catch (error) {
+      // Servers report a message that was removed in the meantime in different ways.
+      const left = await this.#get({ last_by_subj: this.#subjectOf(eventId) });
+      if (left?.seq !== letter.seq) return false;
       throw error;
-    });
+    }
   }
 
   #subjectOf(eventId: string): string {
@@ -199,9 +203,6 @@ export class DeadLetters {
     });
   }
 }
-
-/** The error code for a message that is already deleted; JetStreamApiCodes lacks it. */
-const SEQUENCE_NOT_FOUND = 10_043;
 
 const copy = (from: MsgHdrs | undefined, to: MsgHdrs, name: string): void => {
   const value = from?.get(name) ?? '';

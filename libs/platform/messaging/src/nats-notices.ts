@@ -30,7 +30,14 @@ export class NatsNotices implements Notices {
         if (error === null) heard(message.string());
       },
     });
-    const unlisten = this.link.onReconnect(() => heard(null));
+    const unlisten = this.link.onReconnect(() => {
+      // A notice may still get lost until the server has read the renewed subscription, which it has after a flush. If
+      // the flush fails, the next reconnect follows.
+      void this.link.connection.flush().then(
+        () => heard(null),
+        () => undefined,
+      );
+    });
     return () => {
       unlisten();
       subscription.unsubscribe();
