@@ -27,17 +27,16 @@ const metadataText = Type.Refine(
   () => 'must be valid Unicode without NUL characters',
 );
 
-const metadata = withMessage(
-  Type.Refine(
-    Type.Unsafe<Record<string, MetadataValue>>({
-      type: 'object',
-      propertyNames: metadataText,
-      additionalProperties: Type.Union([metadataText, Type.Number(), Type.Boolean(), Type.Null()]),
-      maxProperties: METADATA.members,
-    }),
-    (value) => utf8Bytes(JSON.stringify(value)) <= METADATA.bytes,
-  ),
-  `must be an object of at most ${METADATA.members} texts, numbers, booleans and nulls, and ${METADATA.bytes} bytes as JSON`,
+const metadata = Type.Refine(
+  Type.Unsafe<Record<string, MetadataValue>>({
+    type: 'object',
+    propertyNames: metadataText,
+    additionalProperties: Type.Union([metadataText, Type.Number(), Type.Boolean(), Type.Null()]),
+    maxProperties: METADATA.members,
+  }),
+  (value) => utf8Bytes(JSON.stringify(value)) <= METADATA.bytes,
+  () =>
+    `must be an object of at most ${METADATA.members} texts, numbers, booleans and nulls, and ${METADATA.bytes} bytes as JSON`,
 );
 
 const tags = withMessage(
