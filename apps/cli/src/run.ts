@@ -8,6 +8,7 @@ import { auditCommand } from './commands/audit.command.js';
 import { deployCommand } from './commands/deploy.command.js';
 import { deadLettersCommand } from './commands/dead-letters.command.js';
 import { doctorCommand } from './commands/doctor.command.js';
+import { endUsersCommand } from './commands/end-users.command.js';
 import { hostsCommand } from './commands/hosts.command.js';
 import { keysCommand } from './commands/keys.command.js';
 import { openapiCommand } from './commands/openapi.command.js';
@@ -50,6 +51,7 @@ const programFor = (env: Env, terminal: Terminal): Command => {
   program.addCommand(deployCommand(api, terminal));
   program.addCommand(keysCommand(api, () => recoverKey(readCliConfig(env)), terminal));
   program.addCommand(accountsCommand(api, terminal));
+  program.addCommand(endUsersCommand(api, terminal));
   program.addCommand(auditCommand(api, terminal));
   program.addCommand(projectionsCommand(api, terminal));
   program.addCommand(deadLettersCommand(api, terminal));

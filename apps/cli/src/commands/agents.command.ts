@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentView } from '@berth/contracts/agents';
 import { LOG_SOURCES, type LogSource } from '@berth/contracts/runtime';
-import type { Page } from '@berth/kernel';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { AgentLogs, printEntries } from '../agent-logs.js';
 import type { ApiClient } from '../api-client.js';
 import { CliError, EXIT } from '../cli-error.js';
 import { ConsoleSession } from '../console/console-session.js';
 import { findAgent } from '../find-agent.js';
-import { formatTable, printable } from '../output/table.js';
+import { listItems } from '../list-items.js';
+import { agentTable } from '../output/agent-table.js';
+import { printable } from '../output/table.js';
 import type { Terminal } from '../terminal.js';
 
-const PAGE = 200;
 const POLL_MS = 500;
 /** For waking the agent, besides the time of the command. */
 const WAKE_MS = 90_000;
@@ -25,8 +25,8 @@ export const agentsCommand = (api: () => ApiClient, terminal: Terminal): Command
     .description('all agents, newest first')
     .option('--json', 'print them as JSON')
     .action(async (options: { readonly json?: true }) => {
-      const items = await allAgents(api());
-      terminal.out.write(options.json === true ? `${JSON.stringify(items, null, 2)}\n` : tableOf(items));
+      const items = await listItems<AgentView>(api(), '/api/agents');
+      terminal.out.write(options.json === true ? `${JSON.stringify(items, null, 2)}\n` : agentTable(items));
     });
   agents
     .command('create')
@@ -66,33 +66,6 @@ interface LogOptions {
   readonly source?: LogSource;
   readonly follow?: true;
 }
-
-const allAgents = async (api: ApiClient): Promise<readonly AgentView[]> => {
-  const agents: AgentView[] = [];
-  let cursor: string | null = null;
-  do {
-    const after: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-    const page: Page<AgentView> = await api.call({
-      method: 'GET',
-      path: `/api/agents?limit=${PAGE}${after}`,
-    });
-    agents.push(...page.items);
-    cursor = page.nextCursor;
-  } while (cursor !== null);
-  return agents;
-};
-
-const tableOf = (agents: readonly AgentView[]): string =>
-  formatTable(
-    ['ID', 'NAME', 'STATE', 'SOURCE', 'CREATED'],
-    agents.map(({ id, name, state, source, templateId, createdAt }) => [
-      id,
-      name,
-      state,
-      source.repoUrl ?? source.image ?? templateId,
-      createdAt,
-    ]),
-  );
 
 const create = async (
   api: ApiClient,
