@@ -17,16 +17,29 @@ const PENDING_MS = 300_000;
 /** A caller joins an admitted wake in this time; afterwards the wake is admitted again. */
 const JOIN_MS = 60_000;
 
-/** Wakes in the log, and admitted ones that it may not have yet: their agent has not reached their epoch. */
-const COUNTED = `
-  SELECT began.at FROM end_user_wakes began
-  WHERE began.end_user_id = owner.end_user_id AND began.at > asked.now - make_interval(secs => ${WAKE_WINDOW_MS / 1_000})
-  UNION ALL
-  SELECT pending.at FROM wake_admissions pending LEFT JOIN end_user_agents known USING (agent_id)
-  WHERE pending.end_user_id = owner.end_user_id AND pending.at > asked.now - make_interval(secs => ${PENDING_MS / 1_000})
-    AND pending.epoch > coalesce(known.epoch, 0)
-    AND NOT EXISTS (SELECT FROM end_user_wakes w WHERE w.agent_id = pending.agent_id AND w.epoch = pending.epoch)
-    AND NOT (pending.agent_id = asked.agent_id AND pending.epoch = asked.epoch)`;
+const LIMIT = `(${POLICY_IN_FORCE} ->> 'wakes_per_hour')::integer`;
+
+/**
+ * Admitted wakes that the log may not have yet: their agent has not reached their epoch. Scalar subqueries instead of joins,
+ * because the planner reads whole tables to join these few rows.
+ */
+const PENDING = `
+  SELECT count(*)::integer AS total, array_agg(admitted.at ORDER BY admitted.at DESC) AS times
+  FROM wake_admissions admitted
+  WHERE ${LIMIT} > 0 AND admitted.end_user_id = owner.end_user_id
+    AND admitted.at > asked.now - make_interval(secs => ${PENDING_MS / 1_000})
+    AND NOT (admitted.agent_id = asked.agent_id AND admitted.epoch = asked.epoch)
+    AND admitted.epoch > coalesce((SELECT k.epoch FROM end_user_agents k WHERE k.agent_id = admitted.agent_id), 0)
+    AND (SELECT w.at FROM end_user_wakes w WHERE w.agent_id = admitted.agent_id AND w.epoch = admitted.epoch) IS NULL`;
+
+/** The wake of the log that, with the pending ones, makes as many as the limit. Found by its ordinal, without counting. */
+const LAST_THAT_FITS = `
+  SELECT CASE WHEN began.at > asked.now - make_interval(secs => ${WAKE_WINDOW_MS / 1_000}) THEN began.at END
+  FROM end_user_wakes began
+  WHERE began.end_user_id = owner.end_user_id AND began.ordinal = pending.total + 1 - ${LIMIT} + (
+    SELECT newest.ordinal FROM end_user_wakes newest WHERE newest.end_user_id = owner.end_user_id
+    ORDER BY newest.ordinal DESC LIMIT 1
+  )`;
 
 const READ = `
   SELECT ${POLICY_IN_FORCE} AS policy,
@@ -35,20 +48,21 @@ const READ = `
     EXISTS (
       SELECT FROM wake_admissions same WHERE same.agent_id = asked.agent_id AND same.epoch = asked.epoch
         AND same.at > asked.now - make_interval(secs => ${JOIN_MS / 1_000})
+    ) OR EXISTS (
+      SELECT FROM end_user_wakes same WHERE same.agent_id = asked.agent_id AND same.epoch = asked.epoch
     ) AS "isAdmitted",
-    CASE WHEN (${POLICY_IN_FORCE} ->> 'wakes_per_hour')::integer > 0 THEN (
-      SELECT at FROM (${COUNTED}) AS counted ORDER BY at DESC
-      OFFSET (${POLICY_IN_FORCE} ->> 'wakes_per_hour')::integer - 1 LIMIT 1
-    ) END AS "blockedSince",
+    CASE WHEN ${LIMIT} <= pending.total THEN pending.times[${LIMIT}]
+      WHEN ${LIMIT} > 0 THEN (${LAST_THAT_FITS}) END AS "blockedSince",
     (SELECT revision FROM wake_gates gate WHERE gate.end_user_id = owner.end_user_id) AS revision
   FROM (SELECT $1::text AS account_id, $2::text AS end_user_id) AS owner
   CROSS JOIN (
     SELECT $3::timestamptz AS now, $4::timestamptz AS month, $5::text AS agent_id, $6::integer AS epoch
-  ) AS asked ${joinPolicy('owner')}`;
+  ) AS asked ${joinPolicy('owner')}
+  CROSS JOIN LATERAL (${PENDING}) AS pending`;
 
 /**
- * Writes only at the revision that was read. Without waiting for the disk: the log has the wake itself, and what a crash of
- * PostgreSQL could take is younger than a second.
+ * Writes only at the revision that was read, and removes what the log has by now, so that few rows are pending. Without
+ * waiting for the disk: the log has the wake itself, and what a crash of PostgreSQL could take is younger than a second.
  */
 const ADMIT = `
   WITH relaxed AS (SELECT set_config('synchronous_commit', 'off', true) AS setting),
@@ -58,8 +72,10 @@ const ADMIT = `
     RETURNING 1
   ),
   old AS (
-    DELETE FROM wake_admissions WHERE end_user_id = $1
-      AND at < $5::timestamptz - make_interval(secs => ${(2 * PENDING_MS) / 1_000})
+    DELETE FROM wake_admissions admitted WHERE end_user_id = $1 AND NOT (agent_id = $3 AND epoch = $4) AND (
+      at < $5::timestamptz - make_interval(secs => ${(2 * PENDING_MS) / 1_000})
+      OR EXISTS (SELECT FROM end_user_agents k WHERE k.agent_id = admitted.agent_id AND k.epoch >= admitted.epoch)
+    )
   )
   INSERT INTO wake_admissions (agent_id, epoch, end_user_id, at) SELECT $3, $4, $1, $5 FROM gate
   ON CONFLICT (agent_id, epoch) DO UPDATE SET at = excluded.at
