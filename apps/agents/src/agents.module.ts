@@ -84,7 +84,10 @@ import { EndUserStandingHandler } from './suspension/end-user-standing.handler.j
 import { EndUserStandingNatsController } from './suspension/end-user-standing.nats-controller.js';
 import { EndUserSuspensions } from './suspension/end-user-suspensions.js';
 import { TemplateCatalogue } from './templates/template-catalogue.js';
+import { CapThresholdsStreams } from './thresholds/cap-thresholds.streams.js';
+import { CapUseQuery } from './thresholds/cap-use.query.js';
 import { AgentReconciler } from './timers/agent-reconciler.js';
+import { CapThresholdTimer } from './timers/cap-threshold-timer.js';
 import { DeploymentTimer } from './timers/deployment-timer.js';
 import { AgentTimeouts } from './timers/agent-timeouts.js';
 import { DueAgentsQuery } from './timers/due-agents.query.js';
@@ -218,6 +221,10 @@ import { SpendQuery } from './use/spend.query.js';
     AgentTimeouts,
     AgentReconciler,
     DeploymentTimer,
+
+    CapUseQuery,
+    CapThresholdsStreams,
+    CapThresholdTimer,
   ],
 })
 export class AgentsModule {}

@@ -6,6 +6,10 @@ import { eventually } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../agent/agent.js';
 import { ACCOUNT, ServedAgents } from '../fixtures/served-agents.fixture.js';
+import { Policies } from '../policy/policies.js';
+import { CapThresholdsStreams } from '../thresholds/cap-thresholds.streams.js';
+import { CapUseQuery } from '../thresholds/cap-use.query.js';
+import { CapThresholdTimer } from './cap-threshold-timer.js';
 
 let test: ServedAgents;
 let hanging = Promise.withResolvers<never>();
@@ -29,32 +33,37 @@ const ago = (seconds: number): string => new Date(Date.now() - seconds * 1_000).
 
 /** Appends the events of a process that died right after its decision. */
 const leave = async (agentId: string, host: string, ...more: readonly AgentEvent[]): Promise<string> => {
-  const events: readonly AgentEvent[] = [
-    {
-      type: 'AgentCreated.v3',
-      data: {
-        agentId,
-        accountId: ACCOUNT,
-        templateId: 'blank',
-        idleTtlSeconds: 900,
-        resources: { memMb: 256, vcpus: 1, diskGb: 1 },
-        personal: {
-          endUserId: null,
-          data: {
-            name: agentId,
-            externalId: null,
-            externalUserId: null,
-            instructions: null,
-            labels: {},
-          },
-        },
-        source: { kind: 'template', version: 1, name: 'blank' },
-        at: ago(20),
-      },
-    },
-    starting(agentId, host, 900),
-    ...more,
-  ];
+  await append(agentId, 'no_stream', created(agentId), starting(agentId, host, 900), ...more);
+  return agentId;
+};
+
+const created = (agentId: string, endUserId: string | null = null): AgentEvent => ({
+  type: 'AgentCreated.v3',
+  data: {
+    agentId,
+    accountId: ACCOUNT,
+    templateId: 'blank',
+    idleTtlSeconds: 900,
+    resources: { memMb: 256, vcpus: 1, diskGb: 1 },
+    personal: endUserId === null ? { endUserId, data: named(agentId) } : { endUserId, sealed: 'p.x' },
+    source: { kind: 'template', version: 1, name: 'blank' },
+    at: ago(20),
+  },
+});
+
+const named = (name: string) => ({
+  name,
+  externalId: null,
+  externalUserId: null,
+  instructions: null,
+  labels: {},
+});
+
+const append = async (
+  agentId: string,
+  expected: bigint | 'no_stream',
+  ...events: readonly AgentEvent[]
+): Promise<void> => {
   const metadata = {
     correlationId: 'test',
     causationId: newId('cmd'),
@@ -64,9 +73,8 @@ const leave = async (agentId: string, host: string, ...more: readonly AgentEvent
   await test.store.append(
     `agent-${agentId}`,
     events.map(({ type, data }): NewEvent => ({ id: randomUUID(), type, data: { ...data }, metadata })),
-    'no_stream',
+    expected,
   );
-  return agentId;
 };
 
 const starting = (agentId: string, host: string, deadlineInSeconds: number): AgentEvent => ({
@@ -144,5 +152,57 @@ describe('while the start of one agent hangs', () => {
     expect(begun).toHaveLength(20);
     expect(new Set(begun).size).toBe(20);
     expect(left).toEqual(expect.arrayContaining([...begun]));
+  });
+});
+
+describe('the thresholds of a compute cap', () => {
+  it('are in the log once in a month, in which two instances watch and the cap changes', async () => {
+    const owner = newId('eus');
+    const agentId = newId('agt');
+    const policies = new Policies(test.database);
+    await policies.apply({ endUserId: owner, policy: { compute_minutes_cap: 1 }, position: '1' });
+    const begin = Date.parse('2031-05-10T08:00:00.000Z');
+    let now = begin;
+    const at = (seconds: number): string => new Date(begin + seconds * 1_000).toISOString();
+    const started = (seconds: number): AgentEvent => ({
+      type: 'AgentStarted',
+      data: { agentId, epoch: 1, guest: { version: '1', capabilities: [] }, at: at(seconds) },
+    });
+    const asleep: AgentEvent = {
+      type: 'AgentFellAsleep',
+      data: { agentId, epoch: 1, depth: 'cold', reason: 'idle', at: at(30) },
+    };
+    const deploying = starting(agentId, 'host1', 900);
+    await append(agentId, 'no_stream', created(agentId, owner), deploying, started(0), asleep);
+    await eventually(async () => {
+      const awake = 'SELECT FROM end_user_months JOIN agent_list USING (end_user_id) WHERE end_user_id = $1';
+      expect(await test.database.query(awake, [owner])).toHaveLength(1);
+    });
+    const ending = new AbortController();
+    const timers = [1, 2].map(() =>
+      new CapThresholdTimer(new CapUseQuery(test.database), new CapThresholdsStreams(test.store), {
+        now: () => now,
+      }).run(ending.signal),
+    );
+    const recorded = (month: string, percents: readonly number[]) =>
+      eventually(
+        async () =>
+          expect(
+            (await test.store.read(`computeCap-${owner}-${month}`)).map(({ data }) => data['percent']),
+          ).toEqual(percents),
+        { timeoutMs: 30_000 },
+      );
+    await recorded('2031-05-01', [50]);
+    await append(agentId, 3n, started(100));
+    now = begin + 118_000;
+    await recorded('2031-05-01', [50, 80]);
+    await policies.apply({ endUserId: owner, policy: { compute_minutes_cap: 2 }, position: '2' });
+    now = begin + 190_000;
+    await recorded('2031-05-01', [50, 80, 100]);
+    now = Date.parse('2031-06-01T00:01:00.000Z');
+    await recorded('2031-06-01', [50]);
+    await recorded('2031-05-01', [50, 80, 100]);
+    ending.abort();
+    await Promise.all(timers);
   });
 });

@@ -147,6 +147,27 @@ describe('an act', () => {
     });
   });
 
+  it('of nobody is the recorded threshold of a cap, which is about the end user', () => {
+    const data = {
+      endUserId: 'eus_1',
+      cap: 'compute_minutes_cap',
+      period: '2026-11-01',
+      percent: 80,
+      at: '',
+    };
+    const system = { correlationId: 'c', causationId: 'c', actor: { kind: 'system', id: 'agents' } } as const;
+    expect(rowsOf(recorded({ type: 'CapThresholdReached', data }, system))).toMatchObject([
+      {
+        action: 'cap.threshold',
+        actor_kind: 'system',
+        resource_type: 'end_user',
+        resource_id: 'eus_1',
+        request_id: null,
+        details: { cap: 'compute_minutes_cap', period: '2026-11-01', percent: 80 },
+      },
+    ]);
+  });
+
   it('shows a command as its size and hash only', () => {
     const data = {
       executionId: 'exe_1',

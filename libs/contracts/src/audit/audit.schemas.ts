@@ -13,6 +13,7 @@ export const AUDIT_ACTIONS = [
   'agent.sleep',
   'agent.start',
   'agent.stop',
+  'cap.threshold',
   'end_user.create',
   'end_user.delete',
   'end_user.resume',
