@@ -135,6 +135,26 @@ export const describePoliciesApi = (stack: () => Stack): void => {
     });
   });
 
+  describe('the compute cap of an end user', () => {
+    it('appears in the audit at 50, 80 and 100 percent, once each', async () => {
+      const { externalId } = await anOwner(api);
+      await put(externalId, { compute_minutes_cap: 0 });
+      const reached = { actor: { kind: 'system' }, resource: { type: 'end_user', id: externalId } };
+      await eventually(
+        async () => {
+          const { body } = await api.get<{ items: object[] }>(
+            `/api/v1/audit?action=cap.threshold&resource=${externalId}`,
+          );
+          expect(body.items).toHaveLength(3);
+          expect(body.items).toMatchObject(
+            [100, 80, 50].map((percent) => ({ ...reached, details: { percent } })),
+          );
+        },
+        { timeoutMs: 40_000 },
+      );
+    });
+  });
+
   describe('the defaults of an account', () => {
     it('are the policy of end users who have none of their own, and never mixed with one', async () => {
       const { key } = await openAccount(api, fresh('defaults'));
