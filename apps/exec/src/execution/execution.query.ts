@@ -68,15 +68,18 @@ export class ExecutionQuery {
 
   /** An execution with a stored result has ended, even if the log does not contain its end yet. */
   private async read({ accountId, agentId, executionId }: ExecutionRef): Promise<KnownExecution> {
-    const [state, result] = await Promise.all([
+    const [state, stored] = await Promise.all([
       this.executions.load(executionId),
       this.vault.find(executionId),
     ]);
     if (state.status === 'absent' || state.status === 'refused') throw executionNotFound();
     if (state.accountId !== accountId || state.agentId !== agentId) throw executionNotFound();
-    if (result !== null) return { view: viewOf(result), running: null };
-    if (state.status !== 'running') throw executionNotFound();
-    return { view: runningView(executionId), running: state };
+    if (stored !== null) return { view: viewOf(stored), running: null };
+    if (state.status === 'running') return { view: runningView(executionId), running: state };
+    // It may have ended between the two reads: the result is stored before the log has the end.
+    const result = await this.vault.find(executionId);
+    if (result === null) throw executionNotFound();
+    return { view: viewOf(result), running: null };
   }
 }
 
