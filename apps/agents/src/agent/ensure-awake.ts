@@ -11,7 +11,6 @@ import type { AgentCommandOf } from './agent.commands.js';
 import { agentDecider } from './agent.decider.js';
 import { AgentLifecycle, cannotStart, isHostUnavailable } from './agent-lifecycle.js';
 import type { Agent, LiveAgent } from './agent.js';
-
 import { wakeOf } from './wake-of.js';
 
 const OVERALL_MS = 62_000;
