@@ -156,11 +156,11 @@ const rowsRead = async (owner: {
   let rows = 0;
   const explained: SqlRunner = {
     query: async <Row>(sql: string, params?: readonly unknown[]): Promise<Row[]> => {
-      const [plan] = await first().query<{ 'QUERY PLAN': readonly { readonly Plan: PlanNode }[] }>(
+      const plans = await first().query<{ 'QUERY PLAN': readonly { readonly Plan: PlanNode }[] }>(
         `EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`,
         params,
       );
-      rows += rowsOf((plan?.['QUERY PLAN'][0] as { readonly Plan: PlanNode }).Plan);
+      for (const { 'QUERY PLAN': steps } of plans) for (const { Plan } of steps) rows += rowsOf(Plan);
       return first().query<Row>(sql, params);
     },
   };
@@ -274,7 +274,9 @@ describe('the wakes of an end user', () => {
     await both[0].admit('wake', owner, wakeOf(newId('agt'), 2));
     // That wake has removed the admissions that the log has by now, and this its removed rows, as autovacuum does.
     await first().query('VACUUM wake_admissions');
-    expect(await rowsRead(owner)).toBeLessThan(50);
+    const rows = await rowsRead(owner);
+    expect(rows).toBeGreaterThan(0);
+    expect(rows).toBeLessThan(50);
     for (let n = 0; n < 39; n++) await both[0].admit('wake', owner, wakeOf(newId('agt'), 2));
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
