@@ -33,6 +33,9 @@ const statOf = (pid: number): string[] => {
   return stat === '' || fields[0] === 'Z' ? [] : fields;
 };
 
+/** Where `statOf` has the start time, in clock ticks since boot. */
+const STARTED_AT = 19;
+
 const isAlive = (pid: number): boolean => statOf(pid).length > 0;
 
 /** The process and all its descendants. */
@@ -103,9 +106,16 @@ export const processesOf = (dataDir: string): { readonly pid: number; readonly c
 
 const variablesOf = (pid: number): string[] => read(`/proc/${String(pid)}/environ`).split('\0');
 
-/** The agent's own program; undefined if there is none. */
+/**
+ * The agent's own program; undefined if there is none. It is the oldest process with the agent's variables: commands have
+ * them too, and process ids say nothing about age.
+ */
 export const programOf = (agentId: string): number | undefined =>
-  pids().find((pid) => isAlive(pid) && variablesOf(pid).includes(`BERTH_AGENT_ID=${agentId}`));
+  pids()
+    .filter((pid) => variablesOf(pid).includes(`BERTH_AGENT_ID=${agentId}`))
+    .map((pid) => ({ pid, startedAt: Number(statOf(pid)[STARTED_AT]) }))
+    .filter(({ startedAt }) => !Number.isNaN(startedAt))
+    .sort((one, other) => one.startedAt - other.startedAt || one.pid - other.pid)[0]?.pid;
 
 /** The guest that supervises the agent. */
 export const guestOf = (agentId: string): number | undefined => {
