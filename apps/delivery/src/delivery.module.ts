@@ -10,6 +10,7 @@ import { ChatCommandHandler } from './delivery/chat.command-handler.js';
 import { DeliveryCommandHandler } from './delivery/delivery.command-handler.js';
 import { DeliveryNatsController } from './delivery/delivery.nats-controller.js';
 import { DeliveryStreams } from './delivery/delivery.streams.js';
+import { HandOverCommandHandler } from './delivery/hand-over.command-handler.js';
 import { EarlierMessage } from './delivery/earlier-message.js';
 import { LastOutcomes } from './delivery/last-outcomes.js';
 import { MessageAdmission } from './delivery/message-admission.js';
@@ -47,6 +48,7 @@ import { LostDeliveries } from './timers/lost-deliveries.js';
     OutcomeRecorder,
     ChatCommandHandler,
     AttachmentCommandHandler,
+    HandOverCommandHandler,
     LastOutcomes,
     LostDeliveries,
     ForgetConversationsWhenAgentIsGone,

@@ -38,8 +38,10 @@ export const readEnvChange = (body: unknown): PutEnv =>
 export const readDelivery = (body: unknown): DeliverToProgram =>
   fieldsOf(
     body,
-    ({ deliveryId, conversationId, message, traceparent }) =>
+    ({ deliveryId, conversationId, message, source, contentType, traceparent }) =>
       [deliveryId, conversationId, message].every(isText) &&
+      (source === undefined || isText(source)) &&
+      (contentType === undefined || contentType === null || isText(contentType)) &&
       (traceparent === undefined || isTraceparent(traceparent)),
   ) as unknown as DeliverToProgram;
 

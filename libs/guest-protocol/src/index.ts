@@ -1,5 +1,7 @@
 export {
   DELIVERY_ABANDONED_CODE,
+  DELIVERY_DECLINED_CODE,
+  DELIVERY_UNKNOWN_CODE,
   GUEST_LIMITS,
   GUEST_ROUTES,
   guestEnv,
@@ -12,6 +14,7 @@ export {
   type GuestEvents,
   type GuestHealth,
   type GuestRoute,
+  type MessageSource,
   type ProgramResponse,
   type ProgramState,
   type PutEnv,

@@ -17,6 +17,8 @@ export interface Message {
   readonly message: string;
   /** Files in the agent's inbox that came with it. */
   readonly attachments?: DeliverMessage['attachments'];
+  readonly source?: DeliverMessage['source'];
+  readonly contentType?: DeliverMessage['contentType'];
 }
 
 /** Delivers a message to an awake agent and returns the agent's response. */

@@ -1,5 +1,5 @@
 // A program whose behaviour is controlled by the chat messages it receives.
-import { appendFileSync, existsSync } from 'node:fs';
+import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
 const volume = process.env.BERTH_VOLUME;
@@ -9,6 +9,10 @@ let busy = 0;
 const replies = {
   die: () => process.exit(7),
   fail: () => [{ error: { message: 'the model is out of words' } }, 500],
+  busy: () => [{ error: 'busy' }, existsSync(`${volume}/go`) ? 200 : 503],
+  'too many': () => [{ error: 'slow down' }, existsSync(`${volume}/go`) ? 204 : 429],
+  moved: () => ['', 301],
+  body: (_c, _a, body) => void writeFileSync(`${volume}/body`, JSON.stringify(body)),
   'fail long': () => ['x'.repeat(5000), 500],
   garbage: () => ['<html>'],
   'no text': () => [{ response: 5 }],
@@ -34,10 +38,11 @@ const server = createServer(async (request, response) => {
   if (request.url === '/health') return response.end('ok');
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);
-  const { message, conversation_id: conversation, attachments } = JSON.parse(Buffer.concat(chunks));
+  const received = JSON.parse(Buffer.concat(chunks));
+  const { message, conversation_id: conversation, attachments } = received;
   appendFileSync(`${volume}/seen`, `${message}\n`);
   const reply = replies[message.startsWith('lane') ? 'lane' : message];
-  const [body, status = 200] = (await reply?.(conversation, attachments)) ?? [
+  const [body, status = 200] = (await reply?.(conversation, attachments, received)) ?? [
     { response: `heard ${message}` },
   ];
   response.statusCode = status;

@@ -13,8 +13,18 @@ export class NotConnected extends Error {
   override readonly name = 'NotConnected';
 }
 
+/** The program answered a message that no caller waits for with 429 or 503: it may be handed over again. */
+export class Declined extends Error {
+  override readonly name = 'Declined';
+
+  constructor(readonly status: number) {
+    super();
+  }
+}
+
 /**
- * Sends `POST /chat` to the agent's program. Errors: `NotConnected`, upstream `agent_error`, timeout `agent_timeout`.
+ * Sends `POST /chat` to the agent's program. Errors: `NotConnected`, `Declined`, upstream `agent_error`, timeout
+ * `agent_timeout`.
  */
 export const callProgram = async (
   endpoint: Endpoint,
@@ -42,12 +52,13 @@ export const callProgram = async (
     call.on('error', () => undefined);
     call.end(body);
     const [response] = (await once(call, 'response')) as [IncomingMessage];
+    if (message.source !== undefined) return await statusOf(response);
     const text = await readText(response);
     const status = response.statusCode ?? 500;
     if (status < 200 || status > 299) throw agentError(readFailure(status, text));
     return parseReply(text);
   } catch (error) {
-    if (error instanceof DomainError) throw error;
+    if (error instanceof DomainError || error instanceof Declined) throw error;
     if (!connected) throw new NotConnected();
     if (signal.aborted) throw agentTimeout(true);
     // A dying program closes its sockets before its exit is noticed; the next message would be lost in them.
@@ -60,13 +71,32 @@ export const callProgram = async (
  * Body for the program. It has `attachments` only if there are any, so that programs without support need not handle
  * them.
  */
-const chatBody = ({ message, conversationId, attachments = [] }: DeliverToProgram): object => ({
+const chatBody = ({
+  message,
+  conversationId,
+  attachments = [],
+  source,
+  deliveryId,
+  contentType,
+}: DeliverToProgram): object => ({
   message,
   conversation_id: conversationId,
+  ...(source === undefined ? {} : { source }),
+  ...(contentType === undefined ? {} : { delivery_id: deliveryId, content_type: contentType }),
   ...(attachments.length === 0
     ? {}
     : { attachments: attachments.map(({ path, name, size }) => ({ path, name, size })) }),
 });
+
+/** Nobody reads the answer to a message with a source: its status is the outcome, whatever follows. */
+const statusOf = async (response: IncomingMessage): Promise<ProgramResponse> => {
+  const { statusCode: status = 500 } = response;
+  const delivered = status >= 200 && status <= 299;
+  const text = await readText(response).catch(() => '');
+  if (delivered) return { response: '' };
+  if (status === 429 || status === 503) throw new Declined(status);
+  throw agentError(readFailure(status, text));
+};
 
 /** An error that the agent itself reported, with its message. */
 export const agentError = (message: string): DomainError =>

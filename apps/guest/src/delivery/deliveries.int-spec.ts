@@ -76,7 +76,7 @@ describe('a delivery to a program', () => {
     await guest.restart();
     await guest.put();
     expect((await guest.deliver('hold', 'dlv_x')).body.error).toMatchObject({
-      code: 'agent_unavailable',
+      code: 'delivery_outcome_unknown',
       effect: 'unknown',
     });
     expect(guest.seen()).toEqual(['hold']);
@@ -135,6 +135,58 @@ describe('a delivery to a program', () => {
     writeFileSync(join(guest.dir, 'volume/go'), '');
     expect((await guest.deliver('hold', 'dlv_x', 'c')).body).toEqual({ response: 'heard hold' });
     expect(guest.seen()).toEqual(['hold']);
+  });
+
+  describe('without a caller that waits for the answer', () => {
+    const send = (message: string, more: object = { source: 'webhook', contentType: null }) =>
+      guest.ask(GUEST_ROUTES.deliver, { deliveryId: 'dlv_x', conversationId: 'webhook', message, ...more });
+
+    it.each(['busy', 'too many'])(
+      'is handed over again after the program declined it, and once only after it took it (%s)',
+      async (message) => {
+        await guest.put();
+        const refused = { kind: 'unavailable', code: 'delivery_declined', effect: 'none' };
+        expect((await send(message)).body.error).toMatchObject(refused);
+        writeFileSync(join(guest.dir, 'volume/go'), '');
+        expect((await send(message)).body).toEqual({ response: '' });
+        expect((await send(message)).body).toEqual({ response: '' });
+        expect(guest.seen()).toEqual([message, message]);
+      },
+    );
+
+    it.each(['garbage', 'huge', 'no text'])(
+      'has arrived with any answer of status 200 (%s)',
+      async (message) => {
+        await guest.put();
+        expect((await send(message)).body).toEqual({ response: '' });
+      },
+    );
+
+    it.each([
+      ['fail', 'the model is out of words'],
+      ['moved', 'The agent responded with status 301.'],
+      ['die', 'The agent stopped while it was responding.'],
+    ])('has failed with any other answer, for good (%s)', async (message, words) => {
+      await guest.put();
+      for (let round = 0; round < 2; round++)
+        expect((await send(message)).body.error).toMatchObject({ code: 'agent_error', message: words });
+      expect(guest.seen()).toEqual([message]);
+    });
+
+    it('tells the program its source, and a webhook its delivery and content type too', async () => {
+      await guest.put();
+      const told = async (deliveryId: string, more: object): Promise<unknown> => {
+        await send('body', { deliveryId, ...more });
+        return JSON.parse(readFileSync(join(guest.dir, 'volume/body'), 'utf8'));
+      };
+      const common = { message: 'body', conversation_id: 'webhook' };
+      expect(await told('dlv_1', { source: 'webhook', contentType: 'text/plain' })).toEqual({
+        ...common,
+        ...{ source: 'webhook', delivery_id: 'dlv_1', content_type: 'text/plain' },
+      });
+      expect(await told('dlv_2', { source: 'schedule' })).toEqual({ ...common, source: 'schedule' });
+      expect(await told('dlv_3', {})).toEqual(common);
+    });
   });
 
   it.each([

@@ -9,10 +9,10 @@ import {
   type ProgramResponse,
 } from '@berth/guest-protocol';
 import type { Endpoint } from '../program/readiness.js';
-import { agentTimeout, callProgram, NotConnected } from './call-program.js';
+import { agentTimeout, callProgram, Declined, NotConnected } from './call-program.js';
 import { ConversationQueue } from './conversation-queue.js';
 import type { DeliveryJournal } from './delivery-journal.js';
-import { abandoned, notHandedOver, outcomeUnknown, replay } from './delivery-record.js';
+import { abandoned, declined, notHandedOver, outcomeUnknown, replay } from './delivery-record.js';
 
 /** How long a message waits for a program that is restarting. */
 const PROGRAM_WITHIN_MS = 10_000;
@@ -127,7 +127,9 @@ export class Deliveries {
       await this.#record(deliveryId, { type: 'answered', response: reply.response });
       return reply;
     } catch (error) {
-      if (error instanceof NotConnected) await this.journal.released(deliveryId).catch(() => undefined);
+      if (error instanceof NotConnected || error instanceof Declined)
+        await this.journal.released(deliveryId).catch(() => undefined);
+      if (error instanceof Declined) throw declined(error.status);
       if (isDomainError(error)) {
         const { kind, code, message: errorMessage } = error;
         await this.#record(deliveryId, { type: 'failed', kind, code, message: errorMessage });

@@ -1,4 +1,10 @@
-import { DELIVERY_ABANDONED_CODE, type DeliveryOutcome, type ProgramResponse } from '@berth/guest-protocol';
+import {
+  DELIVERY_ABANDONED_CODE,
+  DELIVERY_DECLINED_CODE,
+  DELIVERY_UNKNOWN_CODE,
+  type DeliveryOutcome,
+  type ProgramResponse,
+} from '@berth/guest-protocol';
 import { DomainError } from '@berth/kernel';
 
 /** The error of a message that never reached the program: it may be sent again. */
@@ -15,11 +21,21 @@ export const abandoned = (): DomainError =>
     { effect: 'none' },
   );
 
+/** The error of a message that the program has declined. */
+export const declined = (status: number): DomainError =>
+  new DomainError(
+    'unavailable',
+    DELIVERY_DECLINED_CODE,
+    `The agent declined the message with status ${String(status)}.`,
+    {},
+    { effect: 'none' },
+  );
+
 /** The error of a message that was handed over and whose response is unknown. */
 export const outcomeUnknown = (): DomainError =>
   new DomainError(
     'unavailable',
-    'agent_unavailable',
+    DELIVERY_UNKNOWN_CODE,
     'The message was handed to the agent earlier; its response is not known. It is not handed over again.',
     {},
     { effect: 'unknown' },

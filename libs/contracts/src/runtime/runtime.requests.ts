@@ -58,6 +58,10 @@ export interface DeliverMessage extends AgentEpoch {
   readonly message: string;
   /** Files in the agent's inbox that belong to the message; absolute paths as the agent sees them. */
   readonly attachments?: readonly { readonly path: string; readonly name: string; readonly size: number }[];
+  /** What sent a message that no caller waits for; only the status of the program's answer counts then. */
+  readonly source?: 'webhook' | 'schedule';
+  /** Of a webhook's body, null if it had none. */
+  readonly contentType?: string | null;
 }
 
 export interface DeliveredMessage {
@@ -185,7 +189,8 @@ export const runtimeRequests = {
   replaceEnv: defineRequest<ReplaceEnv, Record<string, never>>('cmd.runtime.replace-env.v1.{host}', 65_000),
   /**
    * Hands a message to the agent's program and waits for its response. Errors: upstream `agent_error`, timeout
-   * `agent_timeout`, unavailable `agent_unavailable`, unsupported `chat_unsupported`.
+   * `agent_timeout`, unavailable `agent_unavailable`, unsupported `chat_unsupported`; unavailable `delivery_declined`
+   * (with a `source`: the program answered 429 or 503), `delivery_outcome_unknown` (it got the message earlier).
    */
   deliver: defineRequest<DeliverMessage, DeliveredMessage>('cmd.runtime.deliver.v1.{host}', 610_000, {
     whenLost: 'repeat',

@@ -125,6 +125,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
     handles: [
       'cmd.delivery.chat.v1',
       'cmd.delivery.delete-dead-letter.v1',
+      'cmd.delivery.hand-over.v1',
       'cmd.delivery.rebuild-projection.v1',
       'cmd.delivery.replay-dead-letter.v1',
       'cmd.delivery.tell-attachment.v1',
