@@ -78,7 +78,7 @@ describe('a service whose broker has no leader yet', () => {
     }
     await eventually(() => expect(logged).toContain('"started"'), { timeoutMs: 40_000 });
     expect(service.exitCode).toBeNull();
-  }, 60_000);
+  });
 });
 
 describe('a service whose cluster has too few servers for NATS_REPLICAS', () => {

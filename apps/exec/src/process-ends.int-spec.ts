@@ -29,7 +29,7 @@ describe('a process that is killed', () => {
     expect(alone.fakes.starts.get(idOf(submit))).toBe(1);
     await successor.stop();
     await alone.stop();
-  }, 60_000);
+  });
 });
 
 describe('a process that stops', () => {
@@ -49,5 +49,5 @@ describe('a process that stops', () => {
     expect(await awaited).toMatchObject({ status: 'completed', stdout: 'went on' });
     await second.stop();
     await first.stop();
-  }, 60_000);
+  });
 });

@@ -147,7 +147,7 @@ describe('a change whose outcome is lost', () => {
       await files.fakes.revive();
     }
     expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested.v2']);
-  }, 20_000);
+  });
 
   it('is attempted again when the same command is sent again', async () => {
     const envelope = agentTarget();
@@ -251,7 +251,7 @@ describe('while the event store is unreachable', () => {
         ]),
       { timeoutMs: 20_000 },
     );
-  }, 40_000);
+  });
 
   it('nothing is changed, because it could not be recorded', async () => {
     files.logProxy.cut({ refuse: true });
@@ -262,5 +262,5 @@ describe('while the event store is unreachable', () => {
     }
     expect(changeRequests()).toEqual([]);
     await eventually(() => move(), { timeoutMs: 20_000 });
-  }, 40_000);
+  });
 });

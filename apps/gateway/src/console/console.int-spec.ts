@@ -139,7 +139,7 @@ describe('a console', () => {
     test.services.revoke(key);
     expect((await closed)[0]).toBe(1008);
     expect(performance.now() - since).toBeLessThan(5_000);
-  }, 10_000);
+  });
 
   it('stays open while credentials cannot be looked up, and closes within 5 s of a revocation once they can', async () => {
     const { client, closed } = await open();
@@ -156,7 +156,7 @@ describe('a console', () => {
     test.services.revoke(key);
     expect((await closed)[0]).toBe(1008);
     expect(performance.now() - since).toBeLessThan(5_000);
-  }, 20_000);
+  });
 
   it('gets a new ticket when the agent fell asleep before the first was used', async () => {
     refusals = [

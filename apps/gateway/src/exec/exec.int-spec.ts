@@ -278,7 +278,7 @@ describe('a lost response', () => {
       expect([status, body.detail]).toMatchObject([502, { code: 'execution_outcome_unknown', executionId }]);
       expect(JSON.stringify(body)).not.toContain('execution_started');
     }
-  }, 15_000);
+  });
 
   it('under an Idempotency-Key is retried as the same execution', async () => {
     lose();

@@ -248,7 +248,7 @@ const start = (headers: Record<string, string | number>): ClientRequest =>
   });
 
 describe('the size limit', () => {
-  it('allows exactly 100 MB', { timeout: 60_000 }, async () => {
+  it('allows exactly 100 MB', async () => {
     const { head, body } = await sendSized(CAP);
     expect(head).toContain('200 ok');
     expect(body).toEqual({ ok: true, path: files.at('big'), name: 'big', size: CAP });
@@ -257,7 +257,6 @@ describe('the size limit', () => {
 
   it.each([CAP + 1, 2 * CAP])(
     'refuses %d bytes with a response that the sender can read, and leaves nothing',
-    { timeout: 60_000 },
     async (bytes) => {
       const { head, body } = await sendSized(bytes);
       expect(head).toContain('http/1.1 413');
@@ -326,7 +325,7 @@ describe('a client', () => {
     await nothingIsLeft();
   });
 
-  it('is slowed down by a host that reads nothing', { timeout: 30_000 }, async () => {
+  it('is slowed down by a host that reads nothing', async () => {
     let taken: IncomingMessage | undefined;
     files.port.intercept = (request) => {
       taken = request.pause();

@@ -113,7 +113,7 @@ describe('a connection without a complete request', () => {
       }),
     );
     expect(seen).toEqual(moments.map(([what, , , status]) => [what, status]));
-  }, 20_000);
+  });
 
   it('is closed in favour of others when there are too many', async () => {
     const silent = await Promise.all(Array.from({ length: 3 * MAX_CONNECTIONS }, dial));
@@ -139,7 +139,7 @@ describe('a client that does not read its response', () => {
     expect(performance.now() - since).toBeGreaterThan(TIMEOUT_MS);
     slow.resolve();
     expect((await received).status).toBe(200);
-  }, 20_000);
+  });
 });
 
 describe('pipelined requests', () => {

@@ -124,6 +124,6 @@ export const describeAccountsApi = (stack: () => Stack): void => {
         async () => expect((await api.chat(agentId, 'awake?', { key })).body.response).toContain('awake?'),
         { timeoutMs: 20_000 },
       );
-    }, 60_000);
+    });
   });
 };

@@ -77,7 +77,7 @@ export const describeCaps = (stack: () => Stack, restart?: () => Promise<void>):
       await setPolicy(externalId, { wakes_per_hour: 4 });
       expect((await api.chat(awake, 'once more')).status).toBe(200);
       expect((await api.call('DELETE', `/api/agents/${asleep}`)).status).toBe(204);
-    }, 120_000);
+    });
 
     it('of 0 refuses every wake for an hour, and nobody else is affected', async () => {
       const [limited, other] = [await anOwner(api), await anOwner(api)];
@@ -115,6 +115,6 @@ export const describeCaps = (stack: () => Stack, restart?: () => Promise<void>):
         expect(allowed.status).toBe(200);
       await setPolicy(externalId, { compute_minutes_cap: 60 });
       expect((await api.post(`/api/agents/${agentId}/start`)).body).toMatchObject({ state: 'running' });
-    }, 90_000);
+    });
   });
 };

@@ -45,7 +45,7 @@ export const describeHosts = (stack: () => ComposeStack): void => {
       } finally {
         await stack().run('docker', ['rm', '--force', '--volumes', NAME]);
       }
-    }, 180_000);
+    });
 
     it('adds none whose name is invalid', async () => {
       await expect(berth('hosts', 'add', 'no/name')).rejects.toThrow('A name has 1 to 64 letters');

@@ -96,7 +96,7 @@ export const describeEndUserSuspension = (stack: () => Stack): void => {
       const execution = await api.get(`/api/agents/${agentId}/exec/${submitted.body.executionId}`);
       expect(execution.body).toMatchObject({ status: 'failed', exitCode: -1 });
       expect((await api.chat(agentId, 'awake?', { key })).body.response).toContain('awake?');
-    }, 60_000);
+    });
 
     it('has refused whatever would use, start or create its agents, with the key of the owner too', async () => {
       const externalId = await person();
@@ -155,7 +155,7 @@ export const describeEndUserSuspension = (stack: () => Stack): void => {
       expect((await api.call('DELETE', `/api/agents/${awake}`)).status).toBe(204);
       expect((await api.call('DELETE', `${PEOPLE}/${externalId}`)).status).toBe(204);
       expect((await api.get(`/api/agents/${asleep}`)).status).toBe(404);
-    }, 60_000);
+    });
 
     it('has no agent awake after a race with its wakes, and the same external id means another end user after a deletion', async () => {
       const externalId = await person();
@@ -178,6 +178,6 @@ export const describeEndUserSuspension = (stack: () => Stack): void => {
       expect((await api.call('DELETE', `${PEOPLE}/${externalId}`)).status).toBe(204);
       await api.call('PUT', `${PEOPLE}/${externalId}`, { body: {} });
       expect((await api.chat(await agentOf(externalId), 'new')).status).toBe(200);
-    }, 60_000);
+    });
   });
 };

@@ -183,7 +183,7 @@ export const describeEndUsersApi = (stack: () => Stack): void => {
       expect((await api.call('DELETE', `/api/agents/${id}`)).status).toBe(204);
       const next = await create(8);
       expect([next.status, [id, other.id].includes(next.body.id)]).toEqual([201, false]);
-    }, 60_000);
+    });
 
     it('gets no agent, and is not created, by a request that is refused', async () => {
       const externalId = fresh('refused');

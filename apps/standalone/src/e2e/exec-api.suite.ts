@@ -125,7 +125,7 @@ export const describeExecApi = (stack: () => Stack): void => {
       expect(body).toMatchObject({ status: 'completed' });
       await own.run('touch over');
       expect(await own.ended(beside)).toMatchObject({ status: 'completed', stdout: 'beside\n' });
-    }, 40_000);
+    });
 
     it('accepts a command of nearly 1 MiB', async () => {
       const { body } = await exec.run(`echo ${'x'.repeat(1_048_576 - 13)} | wc -c`);

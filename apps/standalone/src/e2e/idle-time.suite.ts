@@ -27,7 +27,7 @@ export const describeIdleTime = (stack: () => Stack): void => {
       expect((await own.ended(execution, 30_000)).stdout).toBe('through\n');
       expect((await api.get(`/api/agents/${id}`)).body['state']).toBe('running');
       await api.inState(id, 'sleeping', 30_000);
-    }, 80_000);
+    });
 
     it('stays awake exactly while a console is open, even without input', async () => {
       const { id } = await api.runningAgent({ templateId: 'blank', idleTtlSeconds: IDLE_SECONDS });
@@ -38,6 +38,6 @@ export const describeIdleTime = (stack: () => Stack): void => {
       expect((await api.get(`/api/agents/${id}`)).body).toMatchObject({ state: 'running', sleepAt: null });
       socket.close();
       await api.inState(id, 'sleeping', 30_000);
-    }, 80_000);
+    });
   });
 };

@@ -70,23 +70,19 @@ afterAll(async () => {
 });
 
 describe('Berth on a log that its tables have not read', () => {
-  it(
-    'reports that it is ready only when a new agent can be created and read immediately',
-    { timeout: 180_000 },
-    async () => {
-      await provideCluster(folder.path);
-      program = Program.start('standalone', {
-        PORT: '0',
-        BERTH_DATA: folder.path,
-        BERTH_TEMPLATES_DIR: TEST_TEMPLATES,
-        EVENTSTORE_URL: parts?.eventStoreUrl,
-      });
-      const [, url = ''] = await program.untilPrinted(/Berth is ready at (http:\/\/\S+)/, 150_000);
-      stack = { urls: [url], key: readKey(folder.path), dataDir: folder.path, stop: async () => undefined };
-      const created = await api.post<{ id: string }>('/api/agents', { name: 'first', templateId: 'echo' });
-      expect(created.status).toBe(201);
-      expect((await api.get(`/api/agents/${created.body.id}`)).status).toBe(200);
-      expect((await api.get('/api/agents')).body).toMatchObject({ items: [{ id: created.body.id }] });
-    },
-  );
+  it('reports that it is ready only when a new agent can be created and read immediately', async () => {
+    await provideCluster(folder.path);
+    program = Program.start('standalone', {
+      PORT: '0',
+      BERTH_DATA: folder.path,
+      BERTH_TEMPLATES_DIR: TEST_TEMPLATES,
+      EVENTSTORE_URL: parts?.eventStoreUrl,
+    });
+    const [, url = ''] = await program.untilPrinted(/Berth is ready at (http:\/\/\S+)/, 150_000);
+    stack = { urls: [url], key: readKey(folder.path), dataDir: folder.path, stop: async () => undefined };
+    const created = await api.post<{ id: string }>('/api/agents', { name: 'first', templateId: 'echo' });
+    expect(created.status).toBe(201);
+    expect((await api.get(`/api/agents/${created.body.id}`)).status).toBe(200);
+    expect((await api.get('/api/agents')).body).toMatchObject({ items: [{ id: created.body.id }] });
+  });
 });

@@ -148,74 +148,70 @@ describe('hosts that joined a running installation with a credential of their ow
 });
 
 describe('hosts that are cut off for more than 30 s', () => {
-  it(
-    'are lost with their agents, which 503 within 5 s; one that returns has its agents as they were, one that was removed, or whose credential was revoked, ends them',
-    { timeout: 180_000 },
-    async () => {
-      const [kept, given] = [host(0), host(2)];
-      const runs = await agentOn(kept);
-      const sleeps = await agentOn(kept);
-      expect((await api.post(`/api/agents/${sleeps}/sleep`)).status).toBe(200);
-      const lost = await agentOn(given);
-      const pid = pidOf(runs);
-      const commands = new Executions(api, runs);
-      const execution = await commands.begin('echo begun >> runs; sleep 45; cat runs', {
-        timeoutSeconds: 120,
-      });
-      await eventually(async () => expect((await commands.run('cat runs')).body.stdout).toBe('begun\n'));
+  it('are lost with their agents, which 503 within 5 s; one that returns has its agents as they were, one that was removed, or whose credential was revoked, ends them', async () => {
+    const [kept, given] = [host(0), host(2)];
+    const runs = await agentOn(kept);
+    const sleeps = await agentOn(kept);
+    expect((await api.post(`/api/agents/${sleeps}/sleep`)).status).toBe(200);
+    const lost = await agentOn(given);
+    const pid = pidOf(runs);
+    const commands = new Executions(api, runs);
+    const execution = await commands.begin('echo begun >> runs; sleep 45; cat runs', {
+      timeoutSeconds: 120,
+    });
+    await eventually(async () => expect((await commands.run('cat runs')).body.stdout).toBe('begun\n'));
 
-      const revoked = await joinAs('four');
-      const barred = await agentOn(revoked);
-      for (const { network: link } of [kept, given]) link.cutOff();
-      const removal = berth(running(), 'hosts', 'remove', revoked.id);
-      for (const { id } of [kept, given]) await untilHostIs(api, id, 'lost');
-      for (const id of [runs, sleeps, lost]) {
-        const failed = await eventually(
-          async () => {
-            const { body } = await api.get(`/api/agents/${id}`);
-            expect(body).toMatchObject({ state: 'failed', stateReason: 'host_lost' });
-            return body;
-          },
-          { timeoutMs: LOST_WITHIN_MS },
-        );
-        expect(failed['lastError']).toMatchObject({ code: 'host_lost' });
-        const refused = await within5s(() => new Executions(api, id).run('true'));
-        expect(refused.status).toBe(503);
-        for (const call of ['start', 'stop', 'sleep', 'restart'])
-          expect((await within5s(() => api.post(`/api/agents/${id}/${call}`))).status).toBe(503);
-        expect((await within5s(() => api.chat(id, 'hello'))).status).toBe(503);
-      }
-
-      const notLost = await api.call('DELETE', `${HOSTS}/${host(1).id}`);
-      expect([notLost.status, codeOf(notLost)]).toEqual([409, 'host_not_lost']);
-      expect((await api.call('DELETE', `${HOSTS}/${given.id}`)).status).toBe(204);
-      await eventually(async () =>
-        expect((await api.get(`/api/agents/${lost}`)).body).toMatchObject({
-          state: 'failed',
-          lastError: { code: 'host_removed' },
-        }),
+    const revoked = await joinAs('four');
+    const barred = await agentOn(revoked);
+    for (const { network: link } of [kept, given]) link.cutOff();
+    const removal = berth(running(), 'hosts', 'remove', revoked.id);
+    for (const { id } of [kept, given]) await untilHostIs(api, id, 'lost');
+    for (const id of [runs, sleeps, lost]) {
+      const failed = await eventually(
+        async () => {
+          const { body } = await api.get(`/api/agents/${id}`);
+          expect(body).toMatchObject({ state: 'failed', stateReason: 'host_lost' });
+          return body;
+        },
+        { timeoutMs: LOST_WITHIN_MS },
       );
-      expect(pidOf(lost)).toBeGreaterThan(0);
+      expect(failed['lastError']).toMatchObject({ code: 'host_lost' });
+      const refused = await within5s(() => new Executions(api, id).run('true'));
+      expect(refused.status).toBe(503);
+      for (const call of ['start', 'stop', 'sleep', 'restart'])
+        expect((await within5s(() => api.post(`/api/agents/${id}/${call}`))).status).toBe(503);
+      expect((await within5s(() => api.chat(id, 'hello'))).status).toBe(503);
+    }
 
-      for (const { network: link } of [kept, given]) link.plugIn();
-      await api.inState(runs, 'running', 30_000);
-      await api.inState(sleeps, 'sleeping', 30_000);
-      expect(pidOf(runs)).toBe(pid);
-      expect((await commands.ended(execution, 60_000)).stdout).toBe('begun\n');
-      expect((await api.chat(sleeps, 'awake?')).status).toBe(200);
-
-      await eventually(() => expect(programOf(lost)).toBeUndefined(), { timeoutMs: 30_000 });
-      expect(await listed(api, given.id)).toBeUndefined();
-
-      await removal;
-      expect(await listed(api, revoked.id)).toBeUndefined();
-      expect((await api.get(`/api/agents/${barred}`)).body).toMatchObject({
+    const notLost = await api.call('DELETE', `${HOSTS}/${host(1).id}`);
+    expect([notLost.status, codeOf(notLost)]).toEqual([409, 'host_not_lost']);
+    expect((await api.call('DELETE', `${HOSTS}/${given.id}`)).status).toBe(204);
+    await eventually(async () =>
+      expect((await api.get(`/api/agents/${lost}`)).body).toMatchObject({
+        state: 'failed',
         lastError: { code: 'host_removed' },
-      });
-      await eventually(() => expect(programOf(barred)).toBeUndefined(), { timeoutMs: 90_000 });
-      expect((await api.get(`/api/agents/${lost}`)).body).toMatchObject({ state: 'failed' });
-    },
-  );
+      }),
+    );
+    expect(pidOf(lost)).toBeGreaterThan(0);
+
+    for (const { network: link } of [kept, given]) link.plugIn();
+    await api.inState(runs, 'running', 30_000);
+    await api.inState(sleeps, 'sleeping', 30_000);
+    expect(pidOf(runs)).toBe(pid);
+    expect((await commands.ended(execution, 60_000)).stdout).toBe('begun\n');
+    expect((await api.chat(sleeps, 'awake?')).status).toBe(200);
+
+    await eventually(() => expect(programOf(lost)).toBeUndefined(), { timeoutMs: 30_000 });
+    expect(await listed(api, given.id)).toBeUndefined();
+
+    await removal;
+    expect(await listed(api, revoked.id)).toBeUndefined();
+    expect((await api.get(`/api/agents/${barred}`)).body).toMatchObject({
+      lastError: { code: 'host_removed' },
+    });
+    await eventually(() => expect(programOf(barred)).toBeUndefined(), { timeoutMs: 90_000 });
+    expect((await api.get(`/api/agents/${lost}`)).body).toMatchObject({ state: 'failed' });
+  });
 });
 
 describe('orders to a host', () => {

@@ -58,42 +58,38 @@ const pidOf = ({ child }: Program): number => {
 };
 
 describe('SIGTERM', () => {
-  it(
-    'ends everything with agents awake, asleep and deploying; the next start continues',
-    { timeout: 120_000 },
-    async () => {
-      await start();
-      const [running, asleep, always] = await Promise.all([
-        api.runningAgent(),
-        api.runningAgent(),
-        api.runningAgent({ idleTtlSeconds: 0 }),
-      ]);
-      const before = (await api.chat(running.id, 'remember')).body;
-      await api.post(`/api/agents/${asleep.id}/sleep`);
-      const deploying = await api.post<{ id: string }>('/api/agents', { name: 'midway', templateId: 'echo' });
-      expect(deploying.status).toBe(201);
-      await expectCleanEnd(stack.program, () => void stack.program.child.kill('SIGTERM'));
+  it('ends everything with agents awake, asleep and deploying; the next start continues', async () => {
+    await start();
+    const [running, asleep, always] = await Promise.all([
+      api.runningAgent(),
+      api.runningAgent(),
+      api.runningAgent({ idleTtlSeconds: 0 }),
+    ]);
+    const before = (await api.chat(running.id, 'remember')).body;
+    await api.post(`/api/agents/${asleep.id}/sleep`);
+    const deploying = await api.post<{ id: string }>('/api/agents', { name: 'midway', templateId: 'echo' });
+    expect(deploying.status).toBe(201);
+    await expectCleanEnd(stack.program, () => void stack.program.child.kill('SIGTERM'));
 
-      await start();
-      for (const { id } of [running, asleep]) {
-        await eventually(
-          async () => expect(await stateOf(id)).toMatchObject({ state: 'sleeping', sleepDepth: 'cold' }),
-          { timeoutMs: RUNNING_WITHIN_MS },
-        );
-      }
-      await api.inState(always.id, 'running', RUNNING_WITHIN_MS);
+    await start();
+    for (const { id } of [running, asleep]) {
       await eventually(
-        async () =>
-          expect(['running', 'sleeping']).toContain(
-            (await api.get(`/api/agents/${deploying.body.id}`)).body['state'],
-          ),
+        async () => expect(await stateOf(id)).toMatchObject({ state: 'sleeping', sleepDepth: 'cold' }),
         { timeoutMs: RUNNING_WITHIN_MS },
       );
-      for (const { id } of [running, asleep, always, deploying.body])
-        expect(await api.chat(id, 'again')).toMatchObject({ status: 200 });
-      expect((await api.chat(running.id, 'and again')).body.conversation_id).toBe(before.conversation_id);
-    },
-  );
+    }
+    await api.inState(always.id, 'running', RUNNING_WITHIN_MS);
+    await eventually(
+      async () =>
+        expect(['running', 'sleeping']).toContain(
+          (await api.get(`/api/agents/${deploying.body.id}`)).body['state'],
+        ),
+      { timeoutMs: RUNNING_WITHIN_MS },
+    );
+    for (const { id } of [running, asleep, always, deploying.body])
+      expect(await api.chat(id, 'again')).toMatchObject({ status: 200 });
+    expect((await api.chat(running.id, 'and again')).body.conversation_id).toBe(before.conversation_id);
+  });
 
   it('ends everything during a chat', async () => {
     await start();

@@ -61,36 +61,32 @@ describe('a mistake in the URL of a backing service', () => {
 });
 
 describe('an unreachable backing service', () => {
-  it(
-    'is awaited, naming its variable, its address and the reason, and used once it is available',
-    { timeout: 180_000 },
-    async () => {
-      const first = await startLog();
-      const { eventStoreUrl } = first;
-      const port = first.parts.eventStore?.port ?? 0;
-      await first.stop();
-      const program = start({ EVENTSTORE_URL: eventStoreUrl });
-      await program.untilPrinted(
-        new RegExp(`Waiting for the event log at [^ ]*:${port} \\(EVENTSTORE_URL\\): .*ECONNREFUSED`),
-        90_000,
-      );
-      const second = await startLog();
-      try {
-        const [, url = ''] = await program.untilPrinted(/Berth is ready at (http:\/\/\S+)/);
-        const stack = {
-          urls: [url],
-          key: readKey(folder.path),
-          dataDir: folder.path,
-          stop: async () => undefined,
-        };
-        await new Api(() => stack).runningAgent();
-        expect(program.printed).not.toMatch(/\n\s+at .*:\d+:\d+/);
-      } finally {
-        await program.end('SIGTERM');
-        await second.stop();
-      }
-    },
-  );
+  it('is awaited, naming its variable, its address and the reason, and used once it is available', async () => {
+    const first = await startLog();
+    const { eventStoreUrl } = first;
+    const port = first.parts.eventStore?.port ?? 0;
+    await first.stop();
+    const program = start({ EVENTSTORE_URL: eventStoreUrl });
+    await program.untilPrinted(
+      new RegExp(`Waiting for the event log at [^ ]*:${port} \\(EVENTSTORE_URL\\): .*ECONNREFUSED`),
+      90_000,
+    );
+    const second = await startLog();
+    try {
+      const [, url = ''] = await program.untilPrinted(/Berth is ready at (http:\/\/\S+)/);
+      const stack = {
+        urls: [url],
+        key: readKey(folder.path),
+        dataDir: folder.path,
+        stop: async () => undefined,
+      };
+      await new Api(() => stack).runningAgent();
+      expect(program.printed).not.toMatch(/\n\s+at .*:\d+:\d+/);
+    } finally {
+      await program.end('SIGTERM');
+      await second.stop();
+    }
+  });
 
   it('does not keep the process from ending on SIGTERM', async () => {
     const program = start({ NATS_URL: 'nats://127.0.0.1:1' });

@@ -95,33 +95,29 @@ describe('the event store process', () => {
     expect(code).toBe(1);
   });
 
-  it(
-    'keeps its memory bounded when many readers request much and read nothing',
-    { timeout: 60_000 },
-    async () => {
-      await withDatabaseFile(async (file) => {
-        const store = await startStoreProcess(file);
-        const client = connect(store.port);
-        const text = 'x'.repeat(1_000_000);
-        for (let n = 0; n < 20; n += 1)
-          await client.appendToStream('large', jsonEvent({ type: 'Large', data: { text } }));
-        const before = await residentBytes(store.child.pid);
-        const readers = Array.from({ length: 20 }, () => connect(store.port));
-        const confirmed = readers.map((reader) => {
-          const reading = reader.readStream('large', {}, { highWaterMark: 1 });
-          reading.on('error', () => undefined);
-          return once(reading, 'readable');
-        });
-        await Promise.all(confirmed);
-        // Without a bound, the server would now hold 20 x 20 MB.
-        expect((await residentBytes(store.child.pid)) - before).toBeLessThan(150_000_000);
-        expect((await client.appendToStream('small', event())).success).toBe(true);
-        await Promise.all(readers.map((reader) => reader.dispose()));
-        await client.dispose();
-        await store.end('SIGTERM');
+  it('keeps its memory bounded when many readers request much and read nothing', async () => {
+    await withDatabaseFile(async (file) => {
+      const store = await startStoreProcess(file);
+      const client = connect(store.port);
+      const text = 'x'.repeat(1_000_000);
+      for (let n = 0; n < 20; n += 1)
+        await client.appendToStream('large', jsonEvent({ type: 'Large', data: { text } }));
+      const before = await residentBytes(store.child.pid);
+      const readers = Array.from({ length: 20 }, () => connect(store.port));
+      const confirmed = readers.map((reader) => {
+        const reading = reader.readStream('large', {}, { highWaterMark: 1 });
+        reading.on('error', () => undefined);
+        return once(reading, 'readable');
       });
-    },
-  );
+      await Promise.all(confirmed);
+      // Without a bound, the server would now hold 20 x 20 MB.
+      expect((await residentBytes(store.child.pid)) - before).toBeLessThan(150_000_000);
+      expect((await client.appendToStream('small', event())).success).toBe(true);
+      await Promise.all(readers.map((reader) => reader.dispose()));
+      await client.dispose();
+      await store.end('SIGTERM');
+    });
+  });
 });
 
 async function residentBytes(pid: number | undefined): Promise<number> {

@@ -128,19 +128,15 @@ describe('projection, relay and consumer of a service are back at work soon afte
     },
   ];
 
-  it.each(outages)(
-    '$part, which is reported while it lasts',
-    { timeout: 60_000 },
-    async ({ breaks, begin, end }) => {
-      await expectAtWork(20_000);
-      await eventually(() => expect(failing()).toEqual([]), { timeoutMs: 25_000 });
-      lines.length = 0;
-      await begin();
-      await eventually(() => expect(failing()).toEqual(expect.arrayContaining(breaks)));
-      await end();
-      await expectAtWork(10_000);
-      for (const work of breaks)
-        expect(lines.filter((line) => line.work === work && line.msg.includes('failed'))).toHaveLength(1);
-    },
-  );
+  it.each(outages)('$part, which is reported while it lasts', async ({ breaks, begin, end }) => {
+    await expectAtWork(20_000);
+    await eventually(() => expect(failing()).toEqual([]), { timeoutMs: 25_000 });
+    lines.length = 0;
+    await begin();
+    await eventually(() => expect(failing()).toEqual(expect.arrayContaining(breaks)));
+    await end();
+    await expectAtWork(10_000);
+    for (const work of breaks)
+      expect(lines.filter((line) => line.work === work && line.msg.includes('failed'))).toHaveLength(1);
+  });
 });

@@ -72,23 +72,19 @@ const expectOnly = async ({ urls }: Lease, ...names: string[]): Promise<void> =>
 describe('a lease of shared servers', () => {
   const parts = ['eventStore', 'postgres'] as const;
 
-  it(
-    'has its servers to itself and finds them empty, also after another lease',
-    { timeout: 60_000 },
-    async () => {
-      const [one, two] = await Promise.all([lease(folder, parts), lease(folder, parts)]);
-      await use(one, 'one');
-      await use(two, 'two');
-      await expectOnly(one, 'one');
-      await expectOnly(two, 'two');
-      await one.release();
-      const three = await lease(folder, parts);
-      await expectOnly(three);
-      expect(serverOf(three)).toBe(serverOf(one));
-      expect(serverOf(three)).not.toBe(serverOf(two));
-      await expectOnly(two, 'two');
-    },
-  );
+  it('has its servers to itself and finds them empty, also after another lease', async () => {
+    const [one, two] = await Promise.all([lease(folder, parts), lease(folder, parts)]);
+    await use(one, 'one');
+    await use(two, 'two');
+    await expectOnly(one, 'one');
+    await expectOnly(two, 'two');
+    await one.release();
+    const three = await lease(folder, parts);
+    await expectOnly(three);
+    expect(serverOf(three)).toBe(serverOf(one));
+    expect(serverOf(three)).not.toBe(serverOf(two));
+    await expectOnly(two, 'two');
+  });
 
   it('starts nothing but the requested parts', async () => {
     await lease(folder, ['eventStore']);
