@@ -20,8 +20,8 @@ import { countsOf, lastCountLine } from './test-counts.mjs';
 // `npm test`: sets the checkout up if needed, runs the checks and every test, and ends with "N passed, N failed".
 // With arguments it passes them to vitest and skips the checks: `npm test -- libs/kernel`.
 const given = process.argv.slice(2);
-/** Of the checks, as `nice` counts: a third of the share of a test in a busy processor. */
-const CHECKS_PRIORITY = 5;
+/** Of the checks, as `nice` counts: a thirtieth of the share of a test in a busy processor. */
+const CHECKS_PRIORITY = 15;
 
 await runTool(async () => {
   const node = await ensureReady();
