@@ -4,6 +4,8 @@ export const MEANINGS = {
     'The first user id for agents, if Berth runs as root; by default the start of an unused range.',
   BERTH_AGENT_VOLUMES:
     'The folder of the volumes if the runtime is root and has no mount namespaces; by default below /var/lib/berth.',
+  BERTH_ALLOWED_ORIGINS:
+    'The origins whose pages may call the routes for end users in a browser, separated by commas, for example `https://app.example.com`; `*` allows all. By default none.',
   BERTH_ALLOW_UNISOLATED:
     'Listen on all addresses although agents are not isolated from the machine (process driver).',
   BERTH_API_KEY: 'The key that the command line uses; by default the bootstrap key of the data folder.',

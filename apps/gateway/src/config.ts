@@ -2,6 +2,7 @@ import type { BlockList } from 'node:net';
 import { readEnv, ServiceEnv, type Env, type EnvReader, type RuntimeDriver } from '@berth/config';
 import { shareOfDescriptors } from '@berth/sockets';
 import { parseKeyring, type Keyring } from '@berth/persistence';
+import { readAllowedOrigins } from './allowed-origins.js';
 import { readPublicAddresses, readTrustedProxies } from './public-addresses.js';
 
 /** The configuration of the gateway; providers inject it by this class. */
@@ -18,6 +19,8 @@ export abstract class GatewayConfig extends ServiceEnv {
   abstract readonly publicUrl: string | undefined;
   /** The host, with a port if it is not the scheme's, below which each agent's app has its own; undefined: the default. */
   abstract readonly appsHost: string | undefined;
+  /** The origins whose pages may call the routes for end users; `*`: all. */
+  abstract readonly allowedOrigins: readonly string[];
   /** The proxies in front of the gateway, whose `X-Forwarded-For` is believed. */
   abstract readonly trustedProxies: BlockList;
   /** The operator's keys that seal stored responses. */
@@ -32,7 +35,7 @@ const MAX_CONNECTIONS = 10_000;
 
 /**
  * PORT (8080), BERTH_HOST, BERTH_CLIENT_TIMEOUT_SECONDS (60), BERTH_MAX_CONNECTIONS, BERTH_RUNTIME (process),
- * BERTH_ALLOW_UNISOLATED, BERTH_PUBLIC_URL, BERTH_APPS_HOST, BERTH_TRUSTED_PROXIES, BERTH_SECRET_KEY (`id:base64 of 32 bytes`, newest first) and the variables that every service
+ * BERTH_ALLOW_UNISOLATED, BERTH_PUBLIC_URL, BERTH_APPS_HOST, BERTH_ALLOWED_ORIGINS, BERTH_TRUSTED_PROXIES, BERTH_SECRET_KEY (`id:base64 of 32 bytes`, newest first) and the variables that every service
  * reads. Under the process driver agents share the machine, so the gateway listens on this machine only, unless
  * configured otherwise. Throws `ConfigError` naming every bad variable.
  */
@@ -51,6 +54,7 @@ export const readGatewayConfig = (env: Env): GatewayConfig => {
       shareOfDescriptors(SHARE_OF_DESCRIPTORS, MAX_CONNECTIONS),
     runtime,
     ...readPublicAddresses(reader),
+    allowedOrigins: readAllowedOrigins(reader),
     trustedProxies: readTrustedProxies(reader),
     keyring: keyringOf(reader),
   });

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /**
  * Headers of every response. Responses contain agents' data and secrets, so clients must not store them, frame them,
- * guess their type or pass on their URL. There is no CORS: browsers of other origins are kept out on purpose.
+ * guess their type or pass on their URL. `CrossOriginHook` adds those that let pages of other origins read a response.
  */
 export const FIXED_HEADERS: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',

@@ -5,6 +5,7 @@ import { RefusalReports } from '../audit/refusal-reports.js';
 import { AuthenticationHook } from '../auth/authenticate.hook.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { IdempotencyModule } from '../idempotency/idempotency.module.js';
+import { CrossOriginHook } from './cross-origin.hook.js';
 import { ConnectionDrain } from './connection-drain.js';
 import { ErrorFilter } from './error.filter.js';
 import { RequestPipeline } from './request-pipeline.js';
@@ -17,6 +18,7 @@ import { RoutingHooks } from './routing.hooks.js';
   imports: [AuthModule, IdempotencyModule, AppProxyModule],
   providers: [
     RouteTable,
+    CrossOriginHook,
     RoutingHooks,
     AuthenticationHook,
     ResponseHooks,

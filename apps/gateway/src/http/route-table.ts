@@ -34,6 +34,13 @@ export class RouteTable {
     return [...methods].sort();
   }
 
+  /** The rules of the routes that `path` (without query) may lead to with `method`. */
+  rulesOf(path: string, method: string): readonly (RouteRules | undefined)[] {
+    return [...this.#patterns.values()]
+      .filter(({ matches, rulesOf }) => rulesOf.has(method) && matches.test(path))
+      .map(({ rulesOf }) => rulesOf.get(method));
+  }
+
   /** Every route, without the `HEAD` that comes with each `GET`. */
   all(): readonly DeclaredRoute[] {
     return [...this.#patterns].flatMap(([path, { rulesOf }]) =>

@@ -1,14 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { AppProxyHook } from '../app-proxy/app-proxy.hook.js';
+import { CrossOriginHook } from './cross-origin.hook.js';
 import type { HttpServer } from './fastify-types.js';
 import { addUnknownRouteHook } from './request-hooks.js';
 import { RouteTable } from './route-table.js';
 
-/** Decides where a request goes: to an agent's app, to a route, or nowhere. */
+/** Decides where a request goes: to an agent's app, to a route, or nowhere; and whether a page may see the response. */
 @Injectable()
 export class RoutingHooks {
   constructor(
     private readonly apps: AppProxyHook,
+    private readonly crossOrigin: CrossOriginHook,
     private readonly routes: RouteTable,
   ) {}
 
@@ -19,6 +21,7 @@ export class RoutingHooks {
 
   addTo(server: HttpServer): void {
     this.apps.addTo(server);
+    this.crossOrigin.addTo(server);
     addUnknownRouteHook(server, this.routes);
   }
 }

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { OutgoingHttpHeaders } from 'node:http';
 import { FIXED_HEADERS } from '../http/fixed-headers.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 
@@ -36,6 +37,8 @@ export class SseStream {
     reply.raw.on('error', () => this.#gone.abort());
     reply.raw.writeHead(200, {
       ...FIXED_HEADERS,
+      // Those that hooks have set.
+      ...(reply.getHeaders() as OutgoingHttpHeaders),
       'content-type': 'text/event-stream; charset=utf-8',
       'x-accel-buffering': 'no',
       'x-request-id': request.id,

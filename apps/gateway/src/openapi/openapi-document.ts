@@ -8,7 +8,8 @@ import { RESPONSE_SCHEMAS } from './schemas.js';
 const DESCRIPTION = `Berth hosts long-lived agents, each in its own container with a persistent volume.
 
 **Authentication.** \`Authorization: Bearer mk_…\`. Each endpoint states the scope that it needs; every key has \`read\`.
-A credential in the URL is refused with 401. There is no CORS: call the API from programs, not from pages of other origins.
+A credential in the URL is refused with 401. Pages of other origins may call the endpoints that accept end-user tokens, with such a
+token, from the origins that the operator allows; call all others from programs.
 
 **Errors.** \`{"detail": {"code", "message", …}}\`. \`code\` is stable, \`message\` says what to do. 401 takes precedence, then 403,
 404, 400, and then 402, 409 and 429. Unknown members of bodies and queries are ignored. \`fields\` of a 400 names every bad
