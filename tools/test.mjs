@@ -13,7 +13,7 @@ import {
   log,
   SetupError,
 } from './ensure-installed.mjs';
-import { ensureRunc } from './ensure-runc.mjs';
+import { ensurePrograms } from './ensure-programs.mjs';
 import { runChild } from './run-child.mjs';
 import { countsOf, lastCountLine } from './test-counts.mjs';
 
@@ -24,19 +24,21 @@ const given = process.argv.slice(2);
 const CHECKS_PRIORITY = 15;
 
 await runTool(async () => {
+  // Mirrors of packages are slow, and the set-up of the checkout uses the processors.
+  const programs = ensurePrograms(log);
   const node = await ensureReady();
   // The checks use the processors while tests wait.
   const checking = given.length === 0 ? runChecks(node) : { passed: 0, failed: 0 };
-  const [checks, tests] = await Promise.all([checking, prepareAndRunTests(node)]);
+  const [checks, tests] = await Promise.all([checking, prepareAndRunTests(node, programs)]);
   const [passed, failed] = [checks.passed + tests.passed, checks.failed + tests.failed];
   if (tests.notRun > 0) log(`${tests.notRun} tests did not run, which counts as failed.`);
   log(`\n${passed} passed, ${failed} failed`);
   return failed === 0 && tests.passed > 0 ? 0 : 1;
 });
 
-async function prepareAndRunTests(node) {
+async function prepareAndRunTests(node, programs) {
+  await programs;
   await ensureBroker(node);
-  await ensureRunc(log);
   return runTests(node);
 }
 
