@@ -16,6 +16,7 @@ import { checkLock } from './lock.check.mjs';
 import { checkPlaces } from './places.check.mjs';
 import { checkPurity } from './purity.check.mjs';
 import { checkSecrets } from './secrets.check.mjs';
+import { checkShownFiles } from './shown-files.mjs';
 import { checkSizes } from './sizes.check.mjs';
 import { checkSubjects } from './subjects.mjs';
 import { runKnip, runNx, runOxlint, runPrettier } from './tools.check.mjs';
@@ -52,6 +53,7 @@ const CHECKS = [
   ['docs/environment.md', checkEnvironment],
   ['docs/metrics.md', checkMetrics],
   ['links and paths in the docs', checkLinks],
+  ['files shown in the docs', checkShownFiles],
   ['app READMEs', checkReadmes],
   ['no paths of one machine', checkPrivatePaths],
   ['compose files', checkCompose],

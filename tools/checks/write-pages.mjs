@@ -5,10 +5,12 @@ import { writeBrokerAccess } from './broker-access.mjs';
 import { ENVIRONMENT_PAGE, renderEnvironment } from './environment.mjs';
 import { ERRORS_PAGE, renderErrors } from './errors.mjs';
 import { METRICS_PAGE, renderMetrics } from './metrics.mjs';
+import { writeShownFiles } from './shown-files.mjs';
 import { renderSubjects, SUBJECTS_PAGE } from './subjects.mjs';
 import { readWorkspace } from './workspace.mjs';
 
-// Writes all generated files, as broker-access.mjs, environment.mjs, errors.mjs, metrics.mjs and subjects.mjs do with --write.
+// Writes all generated files, as broker-access.mjs, environment.mjs, errors.mjs, metrics.mjs and subjects.mjs do with --write,
+// and the files that pages show.
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const workspace = readWorkspace(root);
 writeFileSync(join(root, ENVIRONMENT_PAGE), await renderEnvironment(workspace));
@@ -16,3 +18,4 @@ writeFileSync(join(root, ERRORS_PAGE), await renderErrors(workspace));
 writeFileSync(join(root, METRICS_PAGE), await renderMetrics(workspace));
 writeFileSync(join(root, SUBJECTS_PAGE), await renderSubjects(workspace));
 await writeBrokerAccess(workspace);
+writeShownFiles(workspace);
