@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { archiveCheckout } from './compose.fixture.js';
-import { commandsBelow, PARTS, writeStandIns } from './real-page.fixture.js';
+import { commandsOf, PARTS, writeStandIns } from './real-page.fixture.js';
 
 const [START, ADD_HOST, BACK_UP] = PARTS.services;
 const HEALTH = 'http://127.0.0.1:8080/health';
@@ -26,7 +26,7 @@ const run = async (script: string): Promise<string> => {
 };
 
 const runCommands = (heading: string): Promise<string> =>
-  run(commandsBelow(heading, { '/opt/berth': join(folder, 'berth'), '/root/': `${folder}/` }));
+  run(commandsOf(heading, { '/opt/berth': join(folder, 'berth'), '/root/': `${folder}/` }));
 
 /** What stood in for other programs since the last call. Docker asks git about the checkout that it builds. */
 const calls = (): readonly string[] => {

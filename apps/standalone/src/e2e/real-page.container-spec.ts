@@ -8,7 +8,7 @@ import { Api } from './api.fixture.js';
 import { berth, HOSTS, untilHostIs } from './joined-hosts.fixture.js';
 import { CHECKOUT, Machine } from './machine.fixture.js';
 import { writeNerdctlFull } from './nerdctl-full.fixture.js';
-import { commandsBelow, PARTS, writeStandIns } from './real-page.fixture.js';
+import { commandsOf, PARTS, writeStandIns } from './real-page.fixture.js';
 import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
 
 const [RUN_HOST, DEPLOY, BACK_UP] = PARTS.host;
@@ -43,7 +43,7 @@ let hostId: string;
 
 /** Runs the commands of the page on the machine; returns what they printed. */
 const runCommands = (heading: string, instead: Readonly<Record<string, string>> = {}): Promise<string> =>
-  machine.run(`PATH=${STAND_INS}:$PATH\n${commandsBelow(heading, { ...ADDRESSES, ...instead })}`);
+  machine.run(`PATH=${STAND_INS}:$PATH\n${commandsOf(heading, { ...ADDRESSES, ...instead })}`);
 
 /** What stood in for other programs since the last call. */
 const calls = (): readonly string[] => {

@@ -1,7 +1,8 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { commandsBelow, readPage } from './page-commands.fixture.js';
 
-const PAGE = new URL('../../../../docs/run-berth-for-real.md', import.meta.url);
+export const REAL_PAGE = readPage('run-berth-for-real.md');
 
 /** Which test runs the commands below which headings of docs/run-berth-for-real.md, in this order. */
 export const PARTS = {
@@ -9,24 +10,9 @@ export const PARTS = {
   host: ['3. Run the host', '4. Deploy a repository', '6. Back up the agents'],
 } as const;
 
-/** The commands of the page, as one script by the heading that they are below. Throws if a block is not `sh`. */
-export const commandsOfPage = (text: string = readFileSync(PAGE, 'utf8')): ReadonlyMap<string, string> => {
-  const scripts = new Map<string, string>();
-  let heading = '';
-  for (const [, title, language, block = ''] of text.matchAll(/^## (.+)$|^```(\S*)\n([\s\S]*?)^```$/gm)) {
-    if (title !== undefined) heading = title;
-    else if (language !== 'sh') throw new Error(`A block below "${heading}" is not sh.`);
-    else scripts.set(heading, `${scripts.get(heading) ?? ''}${block}`);
-  }
-  return scripts;
-};
-
-/** The commands below a heading, with each text of `instead` replaced. Throws if one of them has no commands. */
-export const commandsBelow = (heading: string, instead: Readonly<Record<string, string>>): string => {
-  const commands = commandsOfPage().get(heading);
-  if (commands === undefined) throw new Error(`There are no commands below "${heading}".`);
-  return Object.entries(instead).reduce((text, [written, used]) => text.replaceAll(written, used), commands);
-};
+/** The commands of the page below a heading, with each text of `instead` replaced. */
+export const commandsOf = (heading: string, instead: Readonly<Record<string, string>>): string =>
+  commandsBelow(REAL_PAGE, heading, instead);
 
 /**
  * Writes programs that take the place of those that need what a test cannot reach. `scripts` are in `sh`, by name; each

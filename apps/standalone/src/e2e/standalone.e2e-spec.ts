@@ -8,6 +8,8 @@ import { describeConsoleCommand } from './console-command.suite.js';
 import { describeAuditOfEndUsers } from './audit-api.suite.js';
 import { describeConsoleApi } from './console.suite.js';
 import { describeDoctorCommand } from './doctor-command.suite.js';
+import { describeEndUserPage } from './end-user-page.suite.js';
+import { environmentOfPage } from './end-user-page.fixture.js';
 import { describeEndUserSuspension } from './end-user-suspension.suite.js';
 import { describeEndUsersApi } from './end-users-api.suite.js';
 import { describeEnvironmentApi } from './environment.suite.js';
@@ -28,7 +30,7 @@ const folder = temporaryFolder();
 let stack: StandaloneStack;
 
 beforeAll(async () => {
-  stack = await startStandaloneStack(folder.path);
+  stack = await startStandaloneStack(folder.path, environmentOfPage());
 });
 
 afterAll(async () => {
@@ -58,4 +60,5 @@ describeIdleTime(() => stack);
 describeAppProxy(() => stack);
 describeConsoleCommand(() => stack);
 describeDoctorCommand(() => stack);
+describeEndUserPage(() => stack);
 describeLargestAgents(() => stack);

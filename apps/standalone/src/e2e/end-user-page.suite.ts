@@ -1,0 +1,71 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startBrowser } from './browser.fixture.js';
+import { EndUserPage } from './end-user-page.fixture.js';
+import { temporaryFolder, type Stack } from './stack.fixture.js';
+
+const ALLOWED = 'http://localhost:3000';
+const FOREIGN = 'http://localhost:3001';
+const ENDED = 'Your session has ended. Reload the page.';
+
+/** docs/end-users.md, step by step, with its page in a browser. Needs a stack with the environment of that page. */
+export const describeEndUserPage = (stack: () => Stack): void => {
+  describe('the page for end users', () => {
+    const folder = temporaryFolder();
+    let commands: EndUserPage;
+    let browser: Browser;
+    let page: Page;
+
+    beforeAll(async () => {
+      commands = new EndUserPage(stack(), folder.path);
+      const server = await commands.serve();
+      browser = await startBrowser({
+        'localhost:8080': new URL(stack().urls[0] ?? '').host.replace('localhost', '127.0.0.1'),
+        'localhost:3000': server,
+        'localhost:3001': server,
+      });
+      page = await browser.newPage();
+    }, 60_000);
+
+    afterAll(async () => {
+      await browser?.close();
+      commands.stop();
+      folder.remove();
+    });
+
+    const send = async (message: string): Promise<void> => {
+      await page.getByPlaceholder('Message').fill(message);
+      await page.getByRole('button', { name: 'Send' }).click();
+    };
+    const entries = (list: 'Replies' | 'Logs') => page.getByLabel(list).getByRole('listitem');
+    /** What the page says is wrong, once it says so. */
+    const error = () => page.getByRole('alert').filter({ hasText: /\S/ }).textContent();
+
+    it('chats with the agent by a token, and shows its logs as they are written', async () => {
+      await page.goto(ALLOWED);
+      await entries('Logs').filter({ hasText: 'the echo agent is listening' }).waitFor();
+      await send('<b>Hello?</b>');
+      expect(await entries('Replies').textContent()).toBe('echo: <b>Hello?</b>');
+      await entries('Logs').filter({ hasText: 'answered a message of 13 characters' }).waitFor();
+      expect(await page.getByRole('alert').textContent()).toBe('');
+    });
+
+    it('gets nothing from Berth at an origin that is not allowed', async () => {
+      await page.goto(FOREIGN);
+      expect(await error()).toBe('Failed to fetch');
+      const refused = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/chat'));
+      await send('Hello?');
+      expect((await refused).method()).toBe('POST');
+      expect([await entries('Replies').count(), await entries('Logs').count()]).toEqual([0, 0]);
+    });
+
+    it('says why when its token was revoked: to a page that is open, and to one that is opened', async () => {
+      await page.goto(ALLOWED);
+      await entries('Logs').first().waitFor();
+      await commands.revoke();
+      expect(await error()).toBe(ENDED);
+      await page.reload();
+      expect(await error()).toBe(ENDED);
+    });
+  });
+};
