@@ -15,6 +15,7 @@ import {
 } from './ensure-installed.mjs';
 import { ensurePrograms } from './ensure-programs.mjs';
 import { runChild } from './run-child.mjs';
+import { repeatable, withRepeated } from './repeated-tests.mjs';
 import { countsOf, lastCountLine } from './test-counts.mjs';
 
 // `npm test`: sets the checkout up if needed, runs the checks and every test, and ends with "N passed, N failed".
@@ -32,6 +33,8 @@ await runTool(async () => {
   const [checks, tests] = await Promise.all([checking, prepareAndRunTests(node, programs)]);
   const [passed, failed] = [checks.passed + tests.passed, checks.failed + tests.failed];
   if (tests.notRun > 0) log(`${tests.notRun} tests did not run, which counts as failed.`);
+  if (tests.unstable.length > 0)
+    log(`These tests passed only when they ran again, which is a defect:\n  ${tests.unstable.join('\n  ')}`);
   log(`\n${passed} passed, ${failed} failed`);
   return failed === 0 && tests.passed > 0 ? 0 : 1;
 });
@@ -77,19 +80,28 @@ async function ensureBroker(node) {
   if (code !== 0) throw new SetupError('The tests need a nats-server; see the message above.');
 }
 
+/** A few tests that fail run again, by themselves; see `repeatable`. */
 async function runTests(node) {
+  const { report, code } = await runVitest(node, given);
+  const counts = countsOf(report, code, given.length > 0);
+  const again = given.length > 0 ? undefined : repeatable(report, counts.failed);
+  if (again === undefined) return { ...counts, unstable: [] };
+  log(`\n${again.tests.length} of the tests failed. They run again, by themselves.`);
+  return withRepeated(counts, again.tests, (await runVitest(node, again.arguments)).report);
+}
+
+async function runVitest(node, chosen) {
   const folder = mkdtempSync(join(tmpdir(), 'berth-test-'));
-  const report = join(folder, 'report.json');
+  const file = join(folder, 'report.json');
   try {
     const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
-    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-    const code = await runChild(node, [BUNDLED, vitest, 'run', ...reporters, ...given], {
+    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
+    const code = await runChild(node, [BUNDLED, vitest, 'run', ...reporters, ...chosen], {
       cwd: ROOT,
       env: environmentWith(node),
       graceMs: 15_000,
     });
-    const result = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined;
-    return countsOf(result, code, given.length > 0);
+    return { code, report: existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,0 +1,51 @@
+import { relative } from 'node:path';
+import { ROOT } from './ensure-installed.mjs';
+
+/** More failures than this have one cause, and no chance in it. */
+const MOST_REPEATED = 5;
+
+/**
+ * The failed tests of a run if it makes sense to run them again: at least one, at most five, and nothing else failed. A
+ * test of the whole stack shares two processors with four others, and a failure may be due to that alone.
+ *
+ * @returns {{ tests: { file: string, name: string }[], arguments: string[] } | undefined} with vitest's arguments for exactly these
+ */
+export function repeatable(report, failures) {
+  const tests = (report?.testResults ?? []).flatMap(({ name: file, assertionResults }) =>
+    assertionResults
+      .filter(({ status }) => status === 'failed')
+      .map((test) => ({ file: relative(ROOT, file), name: nameOf(test) })),
+  );
+  if (tests.length === 0 || tests.length > MOST_REPEATED || tests.length !== failures) return undefined;
+  const files = new Set(tests.map(({ file }) => file));
+  const names = tests.map(({ name }) => name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+  return { tests, arguments: [...files, '--testNamePattern', `^(${names.join('|')})$`] };
+}
+
+/**
+ * The counts of a run whose failed tests ran again: those that passed then are passed, and named as unstable.
+ *
+ * @returns {{ passed: number, failed: number, notRun: number, unstable: string[] }}
+ */
+export function withRepeated(counts, tests, report) {
+  const passed = new Set(
+    (report?.testResults ?? []).flatMap(({ name: file, assertionResults }) =>
+      assertionResults
+        .filter(({ status }) => status === 'passed')
+        .map((test) => titleOf({ file: relative(ROOT, file), name: nameOf(test) })),
+    ),
+  );
+  const unstable = tests.map(titleOf).filter((name) => passed.has(name));
+  return {
+    ...counts,
+    passed: counts.passed + unstable.length,
+    failed: counts.failed - unstable.length,
+    unstable,
+  };
+}
+
+/** As vitest's `--testNamePattern` sees it. */
+const nameOf = ({ ancestorTitles, title }) =>
+  [...ancestorTitles, title].filter((part) => part !== '').join(' > ');
+
+const titleOf = ({ file, name }) => `${file} > ${name}`;

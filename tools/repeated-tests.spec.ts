@@ -1,0 +1,65 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ROOT } from './ensure-installed.mjs';
+import { repeatable, withRepeated } from './repeated-tests.mjs';
+
+type Outcome = 'passed' | 'failed' | 'skipped';
+
+const file = (name: string, tests: Readonly<Record<string, Outcome>>): object => ({
+  name: join(ROOT, name),
+  assertionResults: Object.entries(tests).map(([title, status]) => ({
+    ancestorTitles: ['a thing'],
+    title,
+    status,
+  })),
+});
+
+const report = (...testResults: readonly object[]): object => ({ testResults });
+
+const counts = { passed: 10, failed: 2, notRun: 0 };
+
+describe('failed tests', () => {
+  it('run again in their files, and no others do', () => {
+    const failed = report(
+      file('a.spec.ts', { 'a is kept': 'passed', 'a (b) is 1.5|2': 'failed' }),
+      file('b.spec.ts', { 'b ends': 'failed' }),
+      file('c.spec.ts', { 'c ends': 'passed' }),
+    );
+    const again = repeatable(failed, 2);
+    expect(again?.arguments.slice(0, -1)).toEqual(['a.spec.ts', 'b.spec.ts', '--testNamePattern']);
+    const pattern = new RegExp(again?.arguments.at(-1) ?? '');
+    expect(['a thing > a (b) is 1.5|2', 'a thing > b ends'].every((name) => pattern.test(name))).toBe(true);
+    const others = ['a thing > a (b) is 145', 'a thing > b ends late', 'a thing > a is kept', 'b ends', '2'];
+    expect(others.some((name) => pattern.test(name))).toBe(false);
+  });
+
+  it('do not run again if there are more than five', () => {
+    const names = Array.from({ length: 6 }, (_, n): [string, Outcome] => [`test ${n}`, 'failed']);
+    expect(repeatable(report(file('a.spec.ts', Object.fromEntries(names))), 6)).toBeUndefined();
+  });
+
+  it('do not run again if something else failed as well, or nothing', () => {
+    const one = report(file('a.spec.ts', { 'a ends': 'failed' }));
+    expect(repeatable(one, 2)).toBeUndefined();
+    expect(repeatable(report(file('a.spec.ts', { 'a ends': 'passed' })), 0)).toBeUndefined();
+    expect(repeatable(undefined, 1)).toBeUndefined();
+  });
+
+  it('count as passed, and are named, only if they passed when they ran again', () => {
+    const tests = [
+      { file: 'a.spec.ts', name: 'a thing > a ends' },
+      { file: 'b.spec.ts', name: 'a thing > b ends' },
+    ];
+    const again = report(
+      file('a.spec.ts', { 'a ends': 'passed', 'b ends': 'passed' }),
+      file('b.spec.ts', { 'b ends': 'failed' }),
+    );
+    expect(withRepeated(counts, tests, again)).toEqual({
+      passed: 11,
+      failed: 1,
+      notRun: 0,
+      unstable: ['a.spec.ts > a thing > a ends'],
+    });
+    expect(withRepeated(counts, tests, undefined)).toEqual({ ...counts, unstable: [] });
+  });
+});
