@@ -24,8 +24,7 @@ export const responseOf = (
       if (isModern && !response.headersSent) response.writeContinue();
     });
     upstream.on('information', ({ statusCode, headers }) => {
-      if (statusCode === 103 && isModern && !response.headersSent && headers['link'] !== undefined)
-        response.writeEarlyHints({ link: headers['link'] });
+      if (statusCode === 103 && isModern && !response.headersSent) hint(response, headers['link']);
     });
     upstream.once('response', resolve);
     // Nobody asked for another protocol.
@@ -33,6 +32,16 @@ export const responseOf = (
     upstream.once('error', reject);
     upstream.once('close', () => reject(appUnreachable()));
   });
+
+/** Node throws on links that it does not understand, here outside of every promise; a response needs no hints. */
+const hint = (response: ServerResponse, link: string | readonly string[] | undefined): void => {
+  if (link === undefined) return;
+  try {
+    response.writeEarlyHints({ link: [link].flat() });
+  } catch {
+    // The final response has the same links, and is sent as it is.
+  }
+};
 
 /** Sends the program's response to the caller. Throws before the first byte only. */
 export const relayResponse = async (
