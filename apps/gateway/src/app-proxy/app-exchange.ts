@@ -10,7 +10,9 @@ import { HttpRefusal } from '../http/http-refusal.js';
 import { TicketLost } from '../http/transfer-refusal.js';
 import type { AppConnections, AppRef, AppRequestArgs } from './app-connections.js';
 import { appUnreachable } from './dial-app.js';
+import { eachHeader } from './header-lists.js';
 import { relayResponse, responseOf, type CallerFacts } from './relay-response.js';
+import { programTrailers } from './request-headers.js';
 
 /** A request for a program, and where its response goes. */
 export interface AppExchange {
@@ -82,10 +84,10 @@ const sendBody = (request: IncomingMessage, upstream: ClientRequest): void => {
   // A program may respond and close its connection while the body is still on its way.
   upstream.once('close', () => request.unpipe(upstream));
   request.once('end', () => {
-    const trailers = request.rawTrailers;
-    const pairs = trailers.flatMap((name, at) =>
-      at % 2 === 0 ? [[name, trailers[at + 1] ?? ''] as [string, string]] : [],
-    );
+    const pairs = [...eachHeader(programTrailers(request))].map(([name, value]): [string, string] => [
+      name,
+      value,
+    ]);
     if (pairs.length > 0) upstream.addTrailers(pairs);
   });
   // A program may respond before the first byte of the body.

@@ -182,6 +182,14 @@ describe('a request that parsers could read in two ways', () => {
     expect((await seen).url).toBe('/a?b');
   });
 
+  it('is one whose target is neither a path nor an http URL', async () => {
+    for (const target of [`ws://${APP_HOST}/chat`, `ftp://${APP_HOST}/chat`, '*'])
+      expect(await raw([`POST ${target} HTTP/1.1`, `Host: ${APP_HOST}`, own(), 'Content-Length: 0'])).toMatch(
+        /^HTTP\/1\.1 400 /,
+      );
+    expect(host().opened).toBe(0);
+  });
+
   it('is one whose headers are larger than 16 KiB: 431', async () => {
     const answer = await raw(['GET / HTTP/1.1', `Host: ${APP_HOST}`, own(), `X-A: ${'a'.repeat(20_000)}`]);
     expect(answer).toMatch(/^HTTP\/1\.1 431 /);
@@ -263,7 +271,7 @@ describe('a response of an app', () => {
       request.resume().on('end', () => {
         response.writeHead(200, { trailer: 'X-Sum' });
         response.write('here');
-        response.addTrailers({ 'X-Sum': String(request.trailers['x-part']) });
+        response.addTrailers({ 'X-Sum': JSON.stringify(request.trailers) });
         response.end();
       });
     };
@@ -276,11 +284,21 @@ describe('a response of an app', () => {
       if (statusCode === 103) hints.push(headers['link']);
     });
     await once(request, 'continue');
-    request.addTrailers({ 'X-Part': '7' });
+    request.addTrailers({ 'X-Part': '7', 'X-Berth-External-User-Id': 'root', authorization: 'Bearer eu_x' });
     request.end('body');
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     expect(await textOf(response)).toBe('here');
-    expect([hints, response.trailers]).toEqual([['</a.css>; rel=preload'], { 'x-sum': '7' }]);
+    expect([hints, response.trailers]).toEqual([['</a.css>; rel=preload'], { 'x-sum': '{"x-part":"7"}' }]);
+  });
+
+  it('loses hints that are no links, and nothing else', async () => {
+    for (const link of ['here', '</a.css>;', '<a b>; rel']) {
+      host().raw = (connection) =>
+        connection.end(
+          `HTTP/1.1 103 X\r\nLink: ${link}\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhere`,
+        );
+      expect((await send()).text).toBe('here');
+    }
   });
 
   it('that breaks off breaks off for the caller, too', async () => {

@@ -45,12 +45,16 @@ describe("a request with a session's cookie", () => {
 });
 
 describe('a request whose parts contradict each other', () => {
-  const problem = (headers: Record<string, string | string[]>, target = '/a'): string | undefined => {
+  const problem = (
+    headers: Record<string, string | string[]>,
+    target = '/a',
+    method = 'GET',
+  ): string | undefined => {
     const headersDistinct = Object.fromEntries(
       Object.entries({ host: 'app.test', ...headers }).map(([name, value]) => [name, [value].flat()]),
     );
     const first = Object.fromEntries(Object.entries(headersDistinct).map(([name, [value]]) => [name, value]));
-    const raw = { httpVersion: '1.1', headers: first, headersDistinct } as unknown as IncomingMessage;
+    const raw = { httpVersion: '1.1', method, headers: first, headersDistinct } as unknown as IncomingMessage;
     return ambiguityOf(raw, parseTarget(target))?.code;
   };
 
@@ -60,6 +64,9 @@ describe('a request whose parts contradict each other', () => {
     [{}, 'http://other.test/a'],
     [{}, 'http://app.test@other.test/a'],
     [{}, 'http://app.test:81/a'],
+    [{}, 'ws://app.test/schedules'],
+    [{}, 'a'],
+    [{}, '*'],
     [{ authorization: ['Bearer a', 'Bearer b'] }, '/a'],
     [{ 'transfer-encoding': 'gzip, chunked' }, '/a'],
   ])('is not forwarded: %j to %s', (headers, target) =>
@@ -68,6 +75,7 @@ describe('a request whose parts contradict each other', () => {
 
   it('is forwarded if they agree', () => {
     expect(problem({}, 'http://APP.test/a')).toBeUndefined();
+    expect(problem({}, '*', 'OPTIONS')).toBeUndefined();
     expect(
       problem({ 'transfer-encoding': 'Chunked', expect: '100-Continue', authorization: 'x' }),
     ).toBeUndefined();

@@ -4,9 +4,17 @@ import { hostRefusal } from '../http/host-header.js';
 import type { AppTarget } from './app-target.js';
 
 /** The problem of a request whose meaning its parts do not agree on; undefined if there is none. */
-export const ambiguityOf = (raw: IncomingMessage, { authority }: AppTarget): HttpRefusal | undefined => {
+export const ambiguityOf = (
+  raw: IncomingMessage,
+  { authority, target }: AppTarget,
+): HttpRefusal | undefined => {
   const refusal = hostRefusal(raw);
   if (refusal !== undefined) return refusal;
+  // Programs read the path of `ws://host/chat` as `/chat`.
+  if (!target.startsWith('/') && !(raw.method === 'OPTIONS' && target === '*'))
+    return invalidRequest([
+      { path: 'path', message: 'must begin with a slash, or with http:// and the host' },
+    ]);
   if (authority !== undefined && authority.toLowerCase() !== raw.headers.host?.toLowerCase())
     return invalidRequest([{ path: 'Host', message: 'differs from the host of the request target' }]);
   if ((raw.headersDistinct['authorization'] ?? []).length > 1)

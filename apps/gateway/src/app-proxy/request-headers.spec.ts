@@ -103,6 +103,7 @@ describe('an Authorization header', () => {
   it.each([
     ['Bearer mk_x', true],
     ['BEARER eu_', true],
+    ['Bearer\t eu_x', true],
     ['Bearer at_x y', true],
     ['Bearer mkx_', false],
     ['Basic mk_x', false],

@@ -14,7 +14,8 @@ export interface ForwardedFacts {
 
 /** `_` counts as `-`, because CGI and WSGI do not tell them apart. */
 const REPLACED = /^(?:x-forwarded-|x-berth-|forwarded$|x-request-id$)/;
-const BEARER = /^Bearer +(\S+)/i;
+/** Programs accept a tab here, too. */
+const BEARER = /^Bearer\s+(\S+)/i;
 
 /** Whether an `Authorization` header carries a credential of ours, valid or not. */
 export const isOurAuthorization = (value: string): boolean => looksOurs(BEARER.exec(value.trim())?.[1] ?? '');
@@ -24,20 +25,29 @@ export const isOurAuthorization = (value: string): boolean => looksOurs(BEARER.e
  * connection, without our credentials, and with our statements about the request in place of the caller's.
  */
 export const programHeaders = (raw: IncomingMessage, facts: ForwardedFacts): readonly string[] => {
-  const listed = listedInConnection(raw.rawHeaders);
+  const kept = callersOwn(raw.rawHeaders);
+  if (String(raw.headers.te).toLowerCase() === 'trailers') kept.push('TE', 'trailers');
+  kept.push(...framing(raw), 'X-Request-Id', facts.requestId);
+  kept.push('X-Forwarded-For', facts.clientAddress, 'X-Forwarded-Proto', facts.scheme);
+  kept.push('X-Forwarded-Host', raw.headers.host ?? '');
+  if (facts.externalUserId !== null) kept.push('X-Berth-External-User-Id', facts.externalUserId);
+  return kept;
+};
+
+/** The trailers for the program, as name and value in turn: what is no header of the caller's is no trailer, either. */
+export const programTrailers = ({ rawTrailers }: IncomingMessage): readonly string[] =>
+  callersOwn(rawTrailers);
+
+const callersOwn = (flat: readonly string[]): string[] => {
+  const listed = listedInConnection(flat);
   const kept: string[] = [];
-  for (const [name, value] of eachHeader(raw.rawHeaders)) {
+  for (const [name, value] of eachHeader(flat)) {
     const key = name.toLowerCase();
     if (HOP_BY_HOP.has(key) || listed.has(key) || REPLACED.test(key.replaceAll('_', '-'))) continue;
     if (key === 'authorization' && isOurAuthorization(value)) continue;
     const text = key === 'cookie' ? withoutSession(value) : value;
     if (text !== '' || key !== 'cookie') kept.push(name, text);
   }
-  if (String(raw.headers.te).toLowerCase() === 'trailers') kept.push('TE', 'trailers');
-  kept.push(...framing(raw), 'X-Request-Id', facts.requestId);
-  kept.push('X-Forwarded-For', facts.clientAddress, 'X-Forwarded-Proto', facts.scheme);
-  kept.push('X-Forwarded-Host', raw.headers.host ?? '');
-  if (facts.externalUserId !== null) kept.push('X-Berth-External-User-Id', facts.externalUserId);
   return kept;
 };
 
