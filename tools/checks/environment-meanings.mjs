@@ -56,6 +56,7 @@ export const MEANINGS = {
   BERTH_NERDCTL: 'The program `nerdctl`, as a name on the PATH or a path.',
   BERTH_PUBLIC_URL:
     'The URL under which callers reach Berth, without a path; with `https`, the apps below `BERTH_APPS_HOST` are reached over TLS too.',
+  BERTH_REQUIRE_WEBHOOK_TOKENS: 'Refuses invokes of webhooks without a token.',
   BERTH_RUNTIME:
     'The driver that runs agents: `process` runs them as plain processes of the host, `nerdctl` each in a container of its own.',
   BERTH_RUNTIME_DATA: 'The folder of the volumes, logs and records of a runtime.',

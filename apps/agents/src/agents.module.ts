@@ -10,6 +10,8 @@ import { AGENT_LIST, agentListProjection } from './agent-list/agent-list.project
 import { AgentListQuery } from './agent-list/agent-list.query.js';
 import { AgentsFromLog } from './agent-list/agents-from-log.js';
 import { AccountRule, Admission, EndUserRule, RuledAdmission } from './agent/admission.js';
+import { AddresseeNatsController } from './agent/addressee.nats-controller.js';
+import { AddresseeQuery } from './agent/addressee.query.js';
 import { AgentCommandHandler } from './agent/agent.command-handler.js';
 import { agentCodec } from './agent/agent.events.js';
 import { AgentNatsController } from './agent/agent.nats-controller.js';
@@ -113,6 +115,7 @@ import { SpendQuery } from './use/spend.query.js';
     RelayModule.forFeature({ categories: [agentCodec.category], toContractEvent }),
   ],
   controllers: [
+    AddresseeNatsController,
     AgentNatsController,
     AgentsOfEndUsersNatsController,
     AppNatsController,
@@ -137,6 +140,7 @@ import { SpendQuery } from './use/spend.query.js';
     CapRule,
     { provide: Admission, useClass: RuledAdmission },
     EnsureAwakeHandler,
+    AddresseeQuery,
     AccountSuspensions,
     RememberSuspendedAccounts,
     EndUserSuspensions,

@@ -1,6 +1,6 @@
 import { readEnv, ServiceEnv, type Env } from '@berth/config';
 import { readOperatorSettings, type OperatorSettings } from '@berth/operator-file';
-import { parseKeyring, type Keyring } from '@berth/persistence';
+import { readKeyring, type Keyring } from '@berth/persistence';
 
 export abstract class AgentsConfig extends ServiceEnv {
   /** Seconds an agent sleeps warm before it goes cold; 0 goes cold immediately. */
@@ -25,19 +25,9 @@ export const readAgentsConfig = (env: Env): AgentsConfig => {
     warmSleepSeconds: reader.integer('BERTH_WARM_SLEEP_SECONDS', { default: 300, max: 86_400 }),
     templateFolders: own === undefined ? [shipped] : [shipped, own],
     operator: readOperatorSettings(reader),
-    keyring: keyring(reader.string('BERTH_SECRET_KEY'), (what) => reader.problem('BERTH_SECRET_KEY', what)),
+    keyring: readKeyring(reader.string('BERTH_SECRET_KEY'), (what) =>
+      reader.problem('BERTH_SECRET_KEY', what),
+    ),
   };
   return reader.done(config);
-};
-
-const NO_KEYS: Keyring = { current: '', keys: new Map() };
-
-const keyring = (text: string, reportProblem: (what: string) => void): Keyring => {
-  if (text === '') return NO_KEYS;
-  try {
-    return parseKeyring(text);
-  } catch {
-    reportProblem('must be id:base64key pairs of 32 byte keys, the current one first');
-    return NO_KEYS;
-  }
 };

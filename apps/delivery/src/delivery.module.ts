@@ -1,4 +1,5 @@
 import { AgentClient } from '@berth/agent-client';
+import { SecretBox } from '@berth/persistence';
 import { PlatformModule, ProjectionModule } from '@berth/service';
 import { Module } from '@nestjs/common';
 import { DeliveryConfig, readDeliveryConfig } from './config.js';
@@ -19,8 +20,27 @@ import { MessageJournal } from './delivery/message-journal.js';
 import { OutcomeRecorder } from './delivery/outcome-recorder.js';
 import { migrations } from './migrations/index.js';
 import { ForgetConversationsWhenAgentIsGone } from './react/forget-conversations-when-agent-is-gone.js';
+import { ForgetWebhooksWhenAgentIsGone } from './react/forget-webhooks-when-agent-is-gone.js';
+import { HandOverWhenAgentRuns } from './react/hand-over-when-agent-runs.js';
 import { RecipientStreams } from './recipient/recipient.streams.js';
 import { LostDeliveries } from './timers/lost-deliveries.js';
+import { webhookListProjection } from './webhook-list/webhook-list.projection.js';
+import { WebhookListQuery } from './webhook-list/webhook-list.query.js';
+import { AuthorizeWebhookQuery } from './webhook-token/authorize-webhook.query.js';
+import { WebhookTokenHandler } from './webhook-token/webhook-token.command-handler.js';
+import { WebhookTokenStreams } from './webhook-token/webhook-token.streams.js';
+import { WebhookTokenVault } from './webhook-token/webhook-token-vault.js';
+import { AcceptWebhookHandler } from './webhook/accept-webhook.js';
+import { QueueNotices } from './webhook/queue-notices.js';
+import { RedeliverWebhookHandler } from './webhook/redeliver.command-handler.js';
+import { WebhookAttempt } from './webhook/webhook-attempt.js';
+import { WebhookStreams } from './webhook/webhook-delivery.streams.js';
+import { WebhookLane } from './webhook/webhook-lane.js';
+import { WebhookQueue } from './webhook/webhook-queue.js';
+import { WebhookRate } from './webhook/webhook-rate.js';
+import { WebhookUpkeep } from './webhook/webhook-upkeep.js';
+import { WebhookVault } from './webhook/webhook-vault.js';
+import { WebhookNatsController } from './webhook/webhook.nats-controller.js';
 
 @Module({
   imports: [
@@ -32,8 +52,9 @@ import { LostDeliveries } from './timers/lost-deliveries.js';
       streams: { consumes: ['agents'] },
     }),
     ProjectionModule.forFeature(conversationListProjection),
+    ProjectionModule.forFeature(webhookListProjection),
   ],
-  controllers: [DeliveryNatsController],
+  controllers: [DeliveryNatsController, WebhookNatsController],
   providers: [
     DeliveryStreams,
     DeliveryCommandHandler,
@@ -52,6 +73,29 @@ import { LostDeliveries } from './timers/lost-deliveries.js';
     LastOutcomes,
     LostDeliveries,
     ForgetConversationsWhenAgentIsGone,
+
+    {
+      provide: SecretBox,
+      inject: [DeliveryConfig],
+      useFactory: ({ keyring }: DeliveryConfig) => new SecretBox(keyring),
+    },
+    WebhookStreams,
+    WebhookVault,
+    WebhookRate,
+    QueueNotices,
+    AcceptWebhookHandler,
+    RedeliverWebhookHandler,
+    WebhookListQuery,
+    WebhookAttempt,
+    WebhookLane,
+    WebhookQueue,
+    WebhookUpkeep,
+    WebhookTokenStreams,
+    WebhookTokenVault,
+    WebhookTokenHandler,
+    AuthorizeWebhookQuery,
+    ForgetWebhooksWhenAgentIsGone,
+    HandOverWhenAgentRuns,
   ],
 })
 export class DeliveryModule {}

@@ -1,5 +1,5 @@
 import { readEnv, ServiceEnv, type Env } from '@berth/config';
-import { parseKeyring, type Keyring } from '@berth/persistence';
+import { readKeyring, type Keyring } from '@berth/persistence';
 
 export abstract class EndUsersConfig extends ServiceEnv {
   /** The operator's keys, which wrap the key of each end user. */
@@ -14,7 +14,7 @@ export abstract class EndUsersConfig extends ServiceEnv {
  */
 export const readEndUsersConfig = (env: Env): EndUsersConfig => {
   const reader = readEnv(env);
-  const keyring = keyringOf(reader.string('BERTH_SECRET_KEY'), (what) =>
+  const keyring = readKeyring(reader.string('BERTH_SECRET_KEY'), (what) =>
     reader.problem('BERTH_SECRET_KEY', what),
   );
   const requestsPerMinute = reader.integer('BERTH_END_USER_REQUESTS_PER_MINUTE', {
@@ -23,16 +23,4 @@ export const readEndUsersConfig = (env: Env): EndUsersConfig => {
     max: 1_000_000,
   });
   return reader.done({ ...reader.serviceEnv(), keyring, requestsPerMinute });
-};
-
-const NO_KEYS: Keyring = { current: '', keys: new Map() };
-
-const keyringOf = (text: string, reportProblem: (what: string) => void): Keyring => {
-  if (text === '') return NO_KEYS;
-  try {
-    return parseKeyring(text);
-  } catch {
-    reportProblem('must be id:base64key pairs of 32 byte keys, the current one first');
-    return NO_KEYS;
-  }
 };

@@ -1,7 +1,7 @@
 import type { BlockList } from 'node:net';
-import { readEnv, ServiceEnv, type Env, type EnvReader, type RuntimeDriver } from '@berth/config';
+import { readEnv, ServiceEnv, type Env, type RuntimeDriver } from '@berth/config';
 import { shareOfDescriptors } from '@berth/sockets';
-import { parseKeyring, type Keyring } from '@berth/persistence';
+import { readKeyring, type Keyring } from '@berth/persistence';
 import { readAllowedOrigins } from './allowed-origins.js';
 import { readPublicAddresses, readTrustedProxies } from './public-addresses.js';
 
@@ -25,6 +25,8 @@ export abstract class GatewayConfig extends ServiceEnv {
   abstract readonly trustedProxies: BlockList;
   /** The operator's keys that seal stored responses. */
   abstract readonly keyring: Keyring;
+  /** Whether webhooks refuse calls without a token. */
+  abstract readonly requireWebhookTokens: boolean;
 }
 
 const ONLY_THIS_MACHINE = '127.0.0.1';
@@ -35,7 +37,7 @@ const MAX_CONNECTIONS = 10_000;
 
 /**
  * PORT (8080), BERTH_HOST, BERTH_CLIENT_TIMEOUT_SECONDS (60), BERTH_MAX_CONNECTIONS, BERTH_RUNTIME (process),
- * BERTH_ALLOW_UNISOLATED, BERTH_PUBLIC_URL, BERTH_APPS_HOST, BERTH_ALLOWED_ORIGINS, BERTH_TRUSTED_PROXIES, BERTH_SECRET_KEY (`id:base64 of 32 bytes`, newest first) and the variables that every service
+ * BERTH_ALLOW_UNISOLATED, BERTH_PUBLIC_URL, BERTH_APPS_HOST, BERTH_ALLOWED_ORIGINS, BERTH_TRUSTED_PROXIES, BERTH_REQUIRE_WEBHOOK_TOKENS, BERTH_SECRET_KEY (`id:base64 of 32 bytes`, newest first) and the variables that every service
  * reads. Under the process driver agents share the machine, so the gateway listens on this machine only, unless
  * configured otherwise. Throws `ConfigError` naming every bad variable.
  */
@@ -56,19 +58,9 @@ export const readGatewayConfig = (env: Env): GatewayConfig => {
     ...readPublicAddresses(reader),
     allowedOrigins: readAllowedOrigins(reader),
     trustedProxies: readTrustedProxies(reader),
-    keyring: keyringOf(reader),
+    keyring: readKeyring(reader.string('BERTH_SECRET_KEY'), (what) =>
+      reader.problem('BERTH_SECRET_KEY', what),
+    ),
+    requireWebhookTokens: reader.boolean('BERTH_REQUIRE_WEBHOOK_TOKENS', false),
   });
-};
-
-const NO_KEYS: Keyring = { current: '', keys: new Map() };
-
-const keyringOf = (reader: EnvReader): Keyring => {
-  const text = reader.string('BERTH_SECRET_KEY');
-  if (text === '') return NO_KEYS;
-  try {
-    return parseKeyring(text);
-  } catch {
-    reader.problem('BERTH_SECRET_KEY', 'must be id:base64key pairs of 32 byte keys, the current one first');
-    return NO_KEYS;
-  }
 };

@@ -20,6 +20,7 @@ import { LogsModule } from './logs/logs.module.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
 import { OperationsModule } from './operations/operations.module.js';
 import { TemplatesModule } from './templates/templates.module.js';
+import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 /** The public HTTP API: what every request passes, and a module for each group of routes. */
 @Module({
@@ -48,6 +49,7 @@ import { TemplatesModule } from './templates/templates.module.js';
     FilesModule,
     ExecModule,
     ConsoleModule,
+    WebhooksModule,
     OperationsModule,
   ],
 })

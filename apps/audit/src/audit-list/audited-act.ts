@@ -170,6 +170,7 @@ const READINGS: Readonly<Record<string, Reading>> = {
   FileChangeRequested: fileChange,
   KeyMinted: (data) => ofKey('key.mint', data, pick(data, 'name', 'scopes', 'expiresAt')),
   KeyRevoked: (data) => ofKey('key.revoke', data, {}),
+  WebhookTokenRotated: (data) => ofAgent('webhook.rotate', data),
 };
 
 /** Event types that end an act: their streams begin with it. */
@@ -192,6 +193,7 @@ export const AUDITED_CATEGORIES: readonly string[] = [
   'fileChange',
   'key',
   'refusal',
+  'webhookToken',
 ];
 
 /** `AgentCreated.v2` → `AgentCreated`: a new version keeps the members that the audit reads, or loses its names. */

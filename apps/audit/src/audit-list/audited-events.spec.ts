@@ -50,6 +50,11 @@ const NOT_AUDITED = [
   'NameReserved',
   'NameReserved.v2',
   'RecipientGone',
+  'WebhookAccepted',
+  'WebhookAttemptFailed',
+  'WebhookDelivered',
+  'WebhookFailed',
+  'WebhookTokenIssued',
 ];
 
 let position = 0n;

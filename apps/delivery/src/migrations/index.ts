@@ -1,6 +1,7 @@
 import type { Migration } from '@berth/persistence';
 import { createDeliveryTables } from './2026-11-21-delivery.js';
 import { createCountedMessages } from './2026-11-22-counted-messages.js';
+import { createWebhooks } from './2026-11-23-webhooks.js';
 
 /** In the order in which they run. */
-export const migrations: readonly Migration[] = [createDeliveryTables, createCountedMessages];
+export const migrations: readonly Migration[] = [createDeliveryTables, createCountedMessages, createWebhooks];

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { unknownRoute } from '../http/error-response.js';
-import type { ApiRequest, HttpServer } from '../http/fastify-types.js';
+import type { ApiReply, ApiRequest, HttpServer } from '../http/fastify-types.js';
 import { unauthenticated } from '../http/http-refusal.js';
 import { accessRefusal } from './access.js';
 import { Authenticators, HolderSuspended } from './authenticators.js';
 import { credentialOf, hasForbiddenCredential, type Credential } from './credentials.js';
+import { WebhookAuthentication } from './webhook-authentication.js';
 import type { Principal } from './principal.js';
 
 /** Sets the caller of a request. Errors: see `Authenticators`. */
@@ -28,15 +29,20 @@ export const identify = async (
 /** Rejects a request with 401 or 403, as its route declares, before any of the body is read. */
 @Injectable()
 export class AuthenticationHook {
-  constructor(private readonly authenticators: Authenticators) {}
+  constructor(
+    private readonly authenticators: Authenticators,
+    private readonly webhooks: WebhookAuthentication,
+  ) {}
 
   addTo(server: HttpServer): void {
-    server.addHook('onRequest', (request) => this.authenticate(request));
+    server.addHook('onRequest', (request, reply) => this.authenticate(request, reply));
   }
 
-  private async authenticate(request: ApiRequest): Promise<void> {
+  private async authenticate(request: ApiRequest, reply: ApiReply): Promise<void> {
     const { rules } = request.routeOptions.config;
     if (rules === undefined) throw unknownRoute();
+    if (rules.accepts !== 'anyone' && rules.accepts.webhook === true)
+      return this.webhooks.authenticate(request, reply);
     if (hasForbiddenCredential(request.query, rules.tokenInQuery === true)) {
       throw unauthenticated('Send credentials in the Authorization header, never in the address.');
     }

@@ -8,7 +8,7 @@ import type { Credential } from './credentials.js';
 import type { Principal, PrincipalKind } from './principal.js';
 
 /** Longer than a lookup takes to fail while Postgres does not respond, and short enough for a 503 within 5 s. */
-const LOOKUP_WITHIN_MS = 4_600;
+export const LOOKUP_WITHIN_MS = 4_600;
 
 /** 403: the credential is valid, but its holder is suspended. */
 export class HolderSuspended extends HttpRefusal {
@@ -21,14 +21,14 @@ export class HolderSuspended extends HttpRefusal {
   }
 }
 
-const accountSuspended = (principal: Principal): HolderSuspended =>
+export const accountSuspended = (principal: Principal): HolderSuspended =>
   new HolderSuspended(
     principal,
     'account_suspended',
     'The account is suspended. Ask whoever runs this installation to resume it.',
   );
 
-const endUserSuspended = (principal: Principal): HolderSuspended =>
+export const endUserSuspended = (principal: Principal): HolderSuspended =>
   new HolderSuspended(principal, 'end_user_suspended', 'The end user is suspended.');
 
 /** Why a credential is looked up. */

@@ -35,12 +35,11 @@ describe('the bearer credential', () => {
 
 describe('the credential of a request', () => {
   const socket = { accepts: { key: 'deploy', end_user: 'console' }, tokenInQuery: true } as const;
-  const webhook = { accepts: { webhook: true, anonymous: true }, tokenInQuery: true } as const;
 
   it('is read from ?token= only on a route that declares it', () => {
     const request = { headers: {}, query: { token: TOKEN } };
     expect(credentialOf(request, socket)).toEqual({ kind: 'end_user', hash: hashKey(TOKEN) });
-    expect(credentialOf(request, { accepts: socket.accepts })).toBeUndefined();
+    expect(credentialOf(request, {})).toBeUndefined();
   });
 
   it('is never read from the query if it is an API key or an agent token', () => {
@@ -51,13 +50,10 @@ describe('the credential of a request', () => {
   it('is read from a header rather than from the query if both carry one', () => {
     const headers = { authorization: `Bearer ${KEY}` };
     expect(credentialOf({ headers, query: { token: TOKEN } }, socket)?.kind).toBe('key');
-    const request = { headers: { 'x-service-webhook-token': 'wrong' }, query: { token: 'wh_right' } };
-    expect(credentialOf(request, webhook)).toEqual({ kind: 'webhook', hash: hashKey('wrong') });
   });
 
-  it('is read from the webhook header only on a route that accepts webhooks', () => {
+  it('is never read from the header of webhooks', () => {
     const request = { headers: { 'x-service-webhook-token': 'wh_abc' }, query: {} };
-    expect(credentialOf(request, webhook)?.kind).toBe('webhook');
     expect(credentialOf(request, socket)).toBeUndefined();
   });
 });

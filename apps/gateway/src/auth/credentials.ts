@@ -23,7 +23,6 @@ export interface CredentialRules {
 export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex');
 
 const BEARER = /^Bearer +([^\s]+) *$/i;
-const WEBHOOK_HEADER = 'x-service-webhook-token';
 const KIND_OF_PREFIX: Readonly<Record<string, PrincipalKind>> = {
   [SECRET_PREFIXES.endUserToken]: 'end_user',
   [SECRET_PREFIXES.agentToken]: 'agent',
@@ -42,12 +41,8 @@ export const bearerOf = (authorization: string | undefined): Credential | undefi
 /** The credential of a request, headers before the query; undefined if it carries no well-formed one. */
 export const credentialOf = (
   { headers, query }: { readonly headers: IncomingHttpHeaders; readonly query: unknown },
-  { accepts, tokenInQuery = false }: CredentialRules,
+  { tokenInQuery = false }: Pick<CredentialRules, 'tokenInQuery'>,
 ): Credential | undefined => {
-  const webhook = headers[WEBHOOK_HEADER];
-  if (accepts !== 'anyone' && accepts.webhook === true && typeof webhook === 'string') {
-    return { kind: 'webhook', hash: hashKey(webhook) };
-  }
   if (headers.authorization !== undefined || !tokenInQuery) return bearerOf(headers.authorization);
   const token = Object(query).token as unknown;
   return typeof token === 'string' ? tokenIn(token) : undefined;
@@ -69,6 +64,12 @@ const tokenOf = (secret: string): Credential | undefined => {
 const LOOKS_SECRET = new RegExp(
   `^(?:${SECRET_PREFIXES.apiKey}|${SECRET_PREFIXES.endUserToken})_[0-9A-Za-z]{20,}$`,
 );
+
+/** Whether a query carries an API key or a token of an end user under any name. */
+export const hasSecretOfAccount = (query: unknown): boolean =>
+  Object.values(Object(query) as object)
+    .flat()
+    .some((text) => typeof text === 'string' && LOOKS_SECRET.test(text));
 
 /**
  * Whether a query carries a credential that it must not carry: the member `token`, or a key or token under any name.

@@ -24,12 +24,13 @@ export interface AgentPrincipal {
   readonly agentId: string;
 }
 
-/** A caller of an agent's webhook, by the agent's invoke token (`wh_…`). */
+/** A caller of an agent's webhook, by the agent's invoke token (`wh_…`) or without one. */
 export interface WebhookPrincipal {
   readonly kind: 'webhook';
   readonly accountId: string;
   readonly agentId: string;
-  readonly tokenId: string;
+  /** null without a token. */
+  readonly tokenId: string | null;
 }
 
 /** A viewer of a computer's desktop, by the ticket of its session. */
@@ -51,8 +52,10 @@ export const credentialIdOf = (principal: Principal): string => {
     case 'key':
       return principal.keyId;
     case 'end_user':
-    case 'webhook':
       return principal.tokenId;
+    case 'webhook':
+      // All calls of an agent's webhook without a token count as one caller.
+      return principal.tokenId ?? principal.agentId;
     case 'agent':
       return principal.agentId;
     case 'viewer':

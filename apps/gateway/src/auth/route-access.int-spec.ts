@@ -64,6 +64,11 @@ const ROUTES: Readonly<Record<string, Scope | 'anyone'>> = {
   'DELETE /api/agents/:agent_id/exec/:execution_id': 'deploy',
   'GET /api/agents/:agent_id/exec/:execution_id/output': 'deploy',
   'GET /api/agents/:agent_id/console': 'deploy',
+  'POST /api/webhooks/:agent_id': 'anyone',
+  'GET /api/webhooks/:agent_id/token': 'deploy',
+  'POST /api/webhooks/:agent_id/token/rotate': 'manage',
+  'GET /api/webhooks/:agent_id/deliveries': 'deploy',
+  'POST /api/webhooks/:agent_id/deliveries/:delivery_id/redeliver': 'deploy',
   'POST /api/v1/operations/accounts': 'operate',
   'GET /api/v1/operations/accounts': 'operate',
   'GET /api/v1/operations/accounts/:account_id': 'operate',
@@ -113,6 +118,7 @@ beforeEach(() => test.services.reset());
 const pathOf = (pattern: string, agentId: string = newId('agt')): string =>
   pattern
     .replace(':agent_id', agentId)
+    .replace(':delivery_id', newId('dlv'))
     .replace(':execution_id', newId('exe'))
     .replace(':deployment_id', newId('dep'))
     .replace(':key_id', newId('key'))

@@ -34,7 +34,16 @@ export interface StreamedBody {
   readonly shape?: TSchema;
 }
 
-export type RouteBody = JsonBody | StreamedBody;
+/** A body of any type that is read whole, as bytes, before the handler runs. */
+export interface BytesBody {
+  readonly kind: 'bytes';
+  readonly streamed?: false;
+  readonly shape?: undefined;
+  /** By default that of every JSON body. */
+  readonly limitBytes?: number;
+}
+
+export type RouteBody = JsonBody | StreamedBody | BytesBody;
 
 /** What each route declares in its Fastify route config. */
 export interface RouteRules {

@@ -26,13 +26,22 @@ export interface BodyHeaders {
  */
 export const parseJsonBody = (bytes: Uint8Array, headers: BodyHeaders): unknown => {
   if (bytes.length === 0) return undefined;
-  if (headers.contentEncoding !== undefined && headers.contentEncoding.toLowerCase() !== 'identity') {
-    throw unsupportedMediaType('Send the body without Content-Encoding.');
-  }
+  refuseEncoding(headers.contentEncoding);
   if (headers.contentType !== undefined && !JSON_TYPE.test(headers.contentType)) throw unsupportedMediaType();
   const value = parse(decode(bytes));
   if (isDeeperThan(value, MAX_DEPTH)) throw badBody(`The body is nested deeper than ${MAX_DEPTH} levels.`);
   return value;
+};
+
+const refuseEncoding = (contentEncoding: string | undefined): void => {
+  if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity')
+    throw unsupportedMediaType('Send the body without Content-Encoding.');
+};
+
+/** The body of a route that takes any bytes. Throws 415 if they are encoded. */
+const asSent = (bytes: Buffer, contentEncoding: string | undefined): Buffer => {
+  if (bytes.length > 0) refuseEncoding(contentEncoding);
+  return bytes;
 };
 
 const badBody = (message: string): HttpRefusal => invalidRequest([{ path: '', message }]);
@@ -81,7 +90,7 @@ const isDeeperThan = (root: unknown, levels: number): boolean => {
   return false;
 };
 
-/** Fastify's parser for every content type; checks the declared type only if there is a body. */
+/** Fastify's parser for every content type; checks the declared type only if there is a body that must be JSON. */
 export const readJsonBody = (
   request: ApiRequest,
   bytes: Buffer,
@@ -89,7 +98,11 @@ export const readJsonBody = (
 ): void => {
   try {
     const contentEncoding = request.headers['content-encoding'];
-    const body = parseJsonBody(bytes, { contentType: request.declaredType, contentEncoding });
+    const { body: rule } = request.routeOptions.config.rules ?? {};
+    const body =
+      rule?.kind === 'bytes'
+        ? asSent(bytes, contentEncoding)
+        : parseJsonBody(bytes, { contentType: request.declaredType, contentEncoding });
     if (request.headers['idempotency-key'] !== undefined) {
       request.bodyDigest = createHash('sha256').update(bytes).digest('hex');
     }

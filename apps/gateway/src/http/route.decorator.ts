@@ -64,7 +64,7 @@ const kindsOf = (accepts: Access): readonly PrincipalKind[] =>
   accepts === 'anyone' ? [] : KINDS.filter((kind) => accepts[kind] !== undefined);
 
 const scopeNameOf = (accepts: Access): string =>
-  accepts === 'anyone' ? 'public' : keyScopesOf(accepts).join(' ');
+  accepts === 'anyone' || accepts.anonymous === true ? 'public' : keyScopesOf(accepts).join(' ');
 
 const describe = ({ description = '', accepts }: RouteDeclaration): string =>
   [description, whoMayCall(accepts)].filter((text) => text !== '').join('\n\n');
@@ -81,7 +81,7 @@ const whoMayCall = (accepts: Access): string => {
       ? []
       : [tokenScope === 'any' ? 'Any end-user token.' : `End-user tokens with \`${tokenScope}\`.`]),
     ...(accepts.agent === true ? ["The agent's own token."] : []),
-    ...(accepts.webhook === true ? ["The agent's webhook token."] : []),
+    ...(accepts.webhook === true ? ["The agent's webhook token, and no key."] : []),
     ...(accepts.viewer === undefined ? [] : ["The ticket of a viewer's session."]),
   ].join(' ');
 };

@@ -17,6 +17,7 @@ import type { HealthView } from '../health/health.view.js';
 import { AUDIT_SCHEMAS } from './audit-schemas.js';
 import { ACCOUNT_SCHEMAS } from './account-schemas.js';
 import { END_USER_SCHEMAS } from './end-user-schemas.js';
+import { WEBHOOK_SCHEMAS } from './webhook-schemas.js';
 import {
   bool,
   integer,
@@ -122,6 +123,7 @@ export const RESPONSE_SCHEMAS: { readonly [name: string]: JsonSchema } = {
   AcceptedDeployment: object({ deploymentId: text, agent: ref('Agent') }),
   ChatReply: object({ response: text, conversation_id: text }),
   ...END_USER_SCHEMAS,
+  ...WEBHOOK_SCHEMAS,
   EnvVar: view<EnvVarView>({
     key: text,
     value: { ...text, description: '`********` for secrets.' },

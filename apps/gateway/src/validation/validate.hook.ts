@@ -36,7 +36,7 @@ const schemasOf = (rules: RouteRules | undefined): readonly TSchema[] => {
 };
 
 const validate = (request: FastifyRequest, rules: RouteRules): void => {
-  const body = rules.body?.streamed === true ? undefined : rules.body;
+  const body = rules.body?.kind === 'json' && rules.body.streamed !== true ? rules.body : undefined;
   for (const scope of body?.scopes?.(request.body) ?? []) requireScope(request, scope);
   const problems = [...paramProblems(request.params, rules)];
   if (rules.query !== undefined) {

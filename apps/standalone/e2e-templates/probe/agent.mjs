@@ -8,6 +8,7 @@ let inside = 0;
 let most = 0;
 /** Every message that came with files. */
 const attached = [];
+let declined = 0;
 
 const words = {
   env: ([key]) => process.env[key] ?? '(unset)',
@@ -27,25 +28,35 @@ const words = {
     return `marked ${what}`;
   },
   attachments: () => JSON.stringify(attached),
+  // Declines so many times, then takes the message.
+  decline: ([times], response) => {
+    declined += 1;
+    if (declined <= Number(times)) response.statusCode = 503;
+    return 'maybe';
+  },
   die: () => process.exit(3),
   fail: () => {
     throw new Error('the model said no');
   },
 };
 
-const answer = async (message) => {
+const answer = async (message, response) => {
   const [word, ...rest] = message.split(' ');
-  return words[word] === undefined ? `heard: ${message}` : await words[word](rest);
+  return words[word] === undefined ? `heard: ${message}` : await words[word](rest, response);
 };
 
 createServer(async (request, response) => {
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);
   try {
-    const { message, attachments } = JSON.parse(Buffer.concat(chunks).toString('utf8') || '{}');
+    const body = JSON.parse(Buffer.concat(chunks).toString('utf8') || '{}');
+    const { message, attachments, source } = body;
+    // What no caller waits for leaves a line in the volume.
+    if (source !== undefined)
+      appendFileSync(join(process.env.BERTH_VOLUME, 'received'), `${JSON.stringify(body)}\n`);
     if (attachments !== undefined) attached.push({ message, attachments });
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ response: await answer(message ?? '') }));
+    response.end(JSON.stringify({ response: await answer(message ?? '', response) }));
   } catch (error) {
     response.statusCode = 500;
     response.end(JSON.stringify({ error: error.message }));

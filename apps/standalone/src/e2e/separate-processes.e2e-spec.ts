@@ -27,6 +27,8 @@ import { describeOpenStreams } from './open-streams.suite.js';
 import { describePoliciesApi } from './policies-api.suite.js';
 import { startSeparateStack, type SeparateStack } from './separate-processes.fixture.js';
 import { temporaryFolder } from './stack.fixture.js';
+import { describeWebhookCallers } from './webhook-callers.suite.js';
+import { describeWebhooks } from './webhooks.suite.js';
 
 const folder = temporaryFolder();
 let stack: SeparateStack | undefined;
@@ -69,6 +71,8 @@ describe('every service as a separate process, with two each of gateway, agents 
   describeConsoleApi(running);
   describeIdleTime(running);
   describeAppProxy(running);
+  describeWebhooks(running);
+  describeWebhookCallers(running);
 
   describe('a killed service', () => {
     const api = new Api(running);

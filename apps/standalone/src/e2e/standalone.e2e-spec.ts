@@ -24,6 +24,8 @@ import { describeIsolation } from './isolation.suite.js';
 import { describePoliciesApi } from './policies-api.suite.js';
 import { describeTokensApi } from './tokens-api.suite.js';
 import { describeOpenStreams } from './open-streams.suite.js';
+import { describeWebhookCallers } from './webhook-callers.suite.js';
+import { describeWebhooks } from './webhooks.suite.js';
 import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
 
 const folder = temporaryFolder();
@@ -61,4 +63,6 @@ describeAppProxy(() => stack);
 describeConsoleCommand(() => stack);
 describeDoctorCommand(() => stack);
 describeEndUserPage(() => stack);
+describeWebhooks(() => stack);
+describeWebhookCallers(() => stack);
 describeLargestAgents(() => stack);

@@ -104,6 +104,13 @@ export interface LocatedAgent {
   readonly guest: { readonly version: string; readonly capabilities: readonly string[] };
 }
 
+/** The account of an agent that a caller names without a credential of the account. */
+export interface Addressee {
+  readonly accountId: string;
+  /** Why nobody may use the agent now. */
+  readonly suspended: 'account_suspended' | 'end_user_suspended' | null;
+}
+
 /** What a host observed about an agent. An observation at an old epoch changes nothing. */
 export interface ReportObservation {
   readonly host: string;
@@ -245,6 +252,8 @@ export const agentsRequests = {
   }),
   /** Where the agent is and what its guest can do. Never wakes. Errors: unavailable `agent_unavailable`. */
   locate: defineRequest<LocateAgent, LocatedAgent>('qry.agents.locate.v1'),
+  /** Whose agent it is. Never wakes it. Errors: not_found `agent_not_found`. */
+  addressee: defineRequest<{ readonly agentId: string }, Addressee>('qry.agents.addressee.v1'),
   templates: defineRequest<Record<string, never>, { readonly items: readonly TemplateView[] }>(
     'qry.agents.templates.v1',
   ),

@@ -21,6 +21,7 @@ export {
   agentsRequests,
   type AcceptedDeployment,
   type ActivityKind,
+  type Addressee,
   type AgentRef,
   type AnnounceHost,
   type HostOrders,

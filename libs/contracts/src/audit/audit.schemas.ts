@@ -34,6 +34,7 @@ export const AUDIT_ACTIONS = [
   'policy.set',
   'token.mint',
   'token.revoke',
+  'webhook.rotate',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

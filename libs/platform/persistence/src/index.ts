@@ -9,4 +9,4 @@ export { AdvisoryLock } from './advisory-lock.js';
 export { lockKey } from './lock-key.js';
 export { isConnectionLoss, mapDatabaseError, serviceUnavailable } from './connection-errors.js';
 export { encodeCursor, decodeCursor } from './cursor.js';
-export { SecretBox, parseKeyring, type Keyring } from './secret-box.js';
+export { SecretBox, parseKeyring, readKeyring, type Keyring } from './secret-box.js';

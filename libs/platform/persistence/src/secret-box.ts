@@ -32,6 +32,19 @@ export const parseKeyring = (text: string): Keyring => {
   return { current, keys };
 };
 
+const NO_KEYS: Keyring = { current: '', keys: new Map() };
+
+/** As `parseKeyring`, for a variable of the environment: reports a problem instead of throwing. Without a text: no keys. */
+export const readKeyring = (text: string, reportProblem: (what: string) => void): Keyring => {
+  if (text === '') return NO_KEYS;
+  try {
+    return parseKeyring(text);
+  } catch {
+    reportProblem('must be id:base64key pairs of 32 byte keys, the current one first');
+    return NO_KEYS;
+  }
+};
+
 /**
  * Seals secrets with AES-256-GCM (NIST SP 800-38D, random 96-bit nonce). A sealed text is `<key id>.<base64url of
  * nonce, ciphertext, tag>` and opens only with the same associated data (`aad`: what the secret belongs to, so that it

@@ -1,0 +1,14 @@
+import { agentsRequests, type Addressee } from '@berth/contracts/agents';
+import { HandleRequest } from '@berth/messaging';
+import { Controller } from '@nestjs/common';
+import { AddresseeQuery } from './addressee.query.js';
+
+@Controller()
+export class AddresseeNatsController {
+  constructor(private readonly addressees: AddresseeQuery) {}
+
+  @HandleRequest(agentsRequests.addressee)
+  find({ agentId }: { readonly agentId: string }): Promise<Addressee> {
+    return this.addressees.find(agentId);
+  }
+}

@@ -1,0 +1,131 @@
+import type { CommandEnvelope } from '@berth/kernel';
+import { Inject, Injectable } from '@nestjs/common';
+import { DeliveryConfig } from '../config.js';
+import { WebhookAttempt, type AttemptOutcome } from './webhook-attempt.js';
+import { HELD_TOO_LONG } from './webhook-hold.js';
+import type { WebhookCommand } from './webhook-delivery.decider.js';
+import type { QueuedWebhook } from './webhook-delivery.js';
+import { WebhookStreams } from './webhook-delivery.streams.js';
+import { WebhookVault, type WaitingWebhook } from './webhook-vault.js';
+
+/** A body whose acceptance is not in the log: its command is in progress, or ended before it. */
+const ACCEPTANCE_PAUSE_MS = 250;
+const ACCEPTED_WITHIN_MS = 60_000;
+const INTERRUPTED_PAUSE_MS = 5_000;
+/** Clocks of hosts differ. */
+const CLOCKS_DIFFER_MS = 60_000;
+
+/** One process works on the queues from here on; another may have worked on them before. */
+export interface Shift {
+  readonly since: number;
+  readonly over: AbortSignal;
+}
+
+/** Hands over the deliveries of one agent, one at a time, in the order in which they were accepted. */
+@Injectable()
+export class WebhookLane {
+  /** Deliveries that the program may have got, and whose outcome is not in the log. */
+  readonly #uncertain = new Set<string>();
+
+  constructor(
+    private readonly vault: WebhookVault,
+    private readonly streams: WebhookStreams,
+    private readonly attempts: WebhookAttempt,
+    @Inject(DeliveryConfig)
+    private readonly config: Pick<DeliveryConfig, 'webhookRetryMs' | 'webhookHoldMs' | 'webhookHeldForMs'>,
+  ) {}
+
+  /** Works until the queue is empty, and returns null, or until it has to wait, and returns for how many milliseconds. */
+  async work(agentId: string, shift: Shift): Promise<number | null> {
+    while (!shift.over.aborted) {
+      const head = await this.vault.head(agentId);
+      if (head === null) return null;
+      const waitMs = await this.step(head, shift);
+      if (waitMs > 0) return waitMs;
+    }
+    return null;
+  }
+
+  /** Returns how long to wait before the next step, in milliseconds. */
+  private async step(head: WaitingWebhook, shift: Shift): Promise<number> {
+    const { deliveryId } = head;
+    const { state } = await this.streams.load(deliveryId);
+    if (state.status === 'absent') {
+      if (Date.now() - head.storedAt.getTime() < ACCEPTED_WITHIN_MS) return ACCEPTANCE_PAUSE_MS;
+      await this.vault.remove(deliveryId);
+      return 0;
+    }
+    if (state.status !== 'queued') {
+      await this.vault.end(deliveryId, state.endedAt, null);
+      return 0;
+    }
+    const tooEarlyMs = state.retryAt === null ? 0 : Date.parse(state.retryAt) - Date.now();
+    if (tooEarlyMs > 0) return tooEarlyMs;
+    const began = Date.parse(state.acceptedAt) > shift.since + CLOCKS_DIFFER_MS;
+    const repeated = !began || this.#uncertain.has(deliveryId);
+    const attempt = `${deliveryId}/attempt:${String(state.attempts + 1)}`;
+    this.#uncertain.add(deliveryId);
+    const outcome = await this.attempts.make(head, attempt, repeated);
+    const waitMs = await this.record(head, state, outcome);
+    if (outcome.type !== 'interrupted') this.#uncertain.delete(deliveryId);
+    return waitMs;
+  }
+
+  private async record(head: WaitingWebhook, state: QueuedWebhook, outcome: AttemptOutcome): Promise<number> {
+    const { agentId } = head;
+    const at = new Date().toISOString();
+    switch (outcome.type) {
+      case 'gone':
+        await this.vault.removeAllOf(agentId);
+        return 0;
+      case 'suspended':
+        return this.config.webhookHoldMs;
+      case 'held':
+      case 'interrupted':
+        return this.hold(
+          head,
+          state,
+          outcome.type === 'held' ? this.config.webhookHoldMs : INTERRUPTED_PAUSE_MS,
+        );
+      case 'delivered':
+        return this.end(head, { type: 'Deliver', at }, null);
+      case 'failed': {
+        const { code, message } = outcome;
+        return this.end(head, { type: 'Fail', code, at, attempted: true }, message);
+      }
+      case 'declined':
+      case 'not_handed_over': {
+        const { code } = outcome;
+        return this.end(
+          head,
+          { type: 'FailAttempt', code, at, retryAfterMs: this.config.webhookRetryMs },
+          null,
+        );
+      }
+    }
+  }
+
+  private async hold(head: WaitingWebhook, { acceptedAt }: QueuedWebhook, pauseMs: number): Promise<number> {
+    const leftMs = Date.parse(acceptedAt) + this.config.webhookHeldForMs - Date.now();
+    if (leftMs > 0) return Math.min(pauseMs, leftMs);
+    return this.end(
+      head,
+      { type: 'Fail', code: HELD_TOO_LONG, at: new Date().toISOString(), attempted: false },
+      null,
+    );
+  }
+
+  /** Records the outcome in the log, and only then takes the delivery out of the queue. */
+  private async end(head: WaitingWebhook, command: WebhookCommand, error: string | null): Promise<number> {
+    const { deliveryId } = head;
+    const { state } = await this.streams.handle(deliveryId, command, this.envelopeOf(head, command));
+    if (state.status === 'queued') return 0;
+    if (state.status !== 'absent') await this.vault.end(deliveryId, state.endedAt, error);
+    return 0;
+  }
+
+  private envelopeOf({ deliveryId, accountId }: WaitingWebhook, command: WebhookCommand): CommandEnvelope {
+    const commandId = `${deliveryId}/${command.type}:${'at' in command ? command.at : ''}`;
+    return { commandId, accountId, actor: { kind: 'system', id: 'delivery' } };
+  }
+}

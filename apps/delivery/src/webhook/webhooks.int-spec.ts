@@ -1,0 +1,144 @@
+import { agentsRequests } from '@berth/contracts/agents';
+import { DomainError, newId, type ErrorKind } from '@berth/kernel';
+import { eventually } from '@berth/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ServedDelivery } from '../fixtures/served-delivery.fixture.js';
+import { AgentWebhooks } from '../fixtures/webhooks.fixture.js';
+
+const PER_MINUTE = 40;
+
+let delivery: ServedDelivery;
+let agent: AgentWebhooks;
+
+beforeAll(async () => {
+  delivery = await ServedDelivery.start(PER_MINUTE, {
+    webhookRetryMs: [1, 2, 3, 4],
+    webhookHoldMs: 100,
+  });
+});
+afterAll(() => delivery.stop());
+beforeEach(() => {
+  delivery.fakes.reset();
+  agent = new AgentWebhooks(() => delivery);
+});
+
+const received = () => delivery.fakes.guest.received.filter(({ agentId }) => agentId === agent.agentId);
+const refusing = (kind: ErrorKind, code: string) => (): never => {
+  throw new DomainError(kind, code, 'No.', {}, { effect: 'none' });
+};
+const types = async (deliveryId: string): Promise<readonly string[]> =>
+  (await delivery.store.read(`webhookDelivery-${deliveryId}`)).map(({ type }) => type);
+
+describe('an accepted webhook', () => {
+  it('is listed at once, and handed over in a conversation of its own with its id and content type', async () => {
+    const { deliveryId, ...accepted } = await agent.invoke({ message: 'hello', bytes: 17 });
+    expect(accepted).toEqual({ accepted: true, agentId: agent.agentId, status: 'queued' });
+    expect(await agent.find(deliveryId)).toMatchObject({ id: deliveryId, bytes: 17, error: null });
+    const ended = await agent.ended(deliveryId);
+    expect(ended).toMatchObject({ status: 'delivered', attempts: 1, error: null });
+    expect(Date.parse(ended.deliveredAt ?? '')).toBeGreaterThanOrEqual(Date.parse(ended.createdAt));
+    expect(received()).toMatchObject([
+      {
+        ...{ deliveryId, message: 'hello', conversationId: 'webhook' },
+        ...{ source: 'webhook', contentType: 'text/plain' },
+      },
+    ]);
+    expect(delivery.fakes.requestsOf(agentsRequests.ensureAwake)).toMatchObject([{ kind: 'webhook' }]);
+  });
+
+  it('is accepted and handed over once, however often its command arrives', async () => {
+    const commandId = newId('cmd');
+    const accepted = await Promise.all(Array.from({ length: 5 }, () => agent.invoke({ commandId })));
+    expect(new Set(accepted.map(({ deliveryId }) => deliveryId)).size).toBe(1);
+    await agent.ended(accepted[0]?.deliveryId ?? '');
+    await agent.ended((await agent.invoke({ message: 'next' })).deliveryId);
+    expect(received().map(({ message }) => message)).toEqual(['hi', 'next']);
+  });
+
+  it('waits for its turn: one at a time, in the order of acceptance', async () => {
+    let running = 0;
+    let most = 0;
+    delivery.fakes.guest.runs(async ({ message }) => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setImmediate(resolve));
+      running--;
+      return message;
+    });
+    const ids: string[] = [];
+    for (let n = 0; n < 10; n++) ids.push((await agent.invoke({ message: String(n) })).deliveryId);
+    for (const id of ids) expect(await agent.ended(id)).toMatchObject({ status: 'delivered' });
+    expect(received().map(({ message }) => message)).toEqual(ids.map((_, n) => String(n)));
+    expect(most).toBe(1);
+  });
+
+  it('stands in the log without its text, its type and the words of the program', async () => {
+    delivery.fakes.guest.runs(() => {
+      throw new DomainError('upstream', 'agent_error', 'the password is hunter2');
+    });
+    const { deliveryId } = await agent.invoke({ message: 'canary message' });
+    expect(await agent.ended(deliveryId)).toMatchObject({
+      status: 'failed',
+      error: { code: 'agent_error', message: 'the password is hunter2' },
+    });
+    const events = JSON.stringify(
+      (await delivery.store.read(`webhookDelivery-${deliveryId}`)).map(({ data }) => data),
+    );
+    expect(events).not.toMatch(/canary|hunter2|text\/plain/);
+    await delivery.withDatabase(async (database) => {
+      const rows = await database.query('SELECT * FROM delivery_vault.webhook_bodies');
+      expect(JSON.stringify(rows)).not.toMatch(/canary|hunter2|text\/plain/);
+    });
+  });
+});
+
+describe('a failed attempt', () => {
+  it.each<[string, () => () => never, string]>([
+    ['declined', () => refusing('unavailable', 'delivery_declined'), 'agent_declined'],
+    ['not handed over', () => refusing('unavailable', 'agent_unavailable'), 'agent_unavailable'],
+  ])('is followed by four more, and then by the next delivery (%s)', async (_how, refuse, code) => {
+    delivery.fakes.guest.runs(({ message }) => (message === 'bad' ? refuse()() : message));
+    if (code === 'agent_unavailable')
+      delivery.fakes.on(agentsRequests.ensureAwake, (request) =>
+        received().length === 0 && !isLast() ? refuse()() : { ...awake, agentId: request.agentId },
+      );
+    const isLast = (): boolean => delivery.fakes.requestsOf(agentsRequests.ensureAwake).length > 5;
+    const bad = (await agent.invoke({ message: 'bad' })).deliveryId;
+    const next = (await agent.invoke({ message: 'next' })).deliveryId;
+    expect(await agent.ended(bad)).toMatchObject({ status: 'failed', attempts: 5, error: { code } });
+    expect(await agent.ended(next)).toMatchObject({ status: 'delivered', attempts: 1 });
+    expect(await types(bad)).toEqual([
+      'WebhookAccepted',
+      ...Array.from({ length: 4 }, () => 'WebhookAttemptFailed'),
+      'WebhookFailed',
+    ]);
+  });
+
+  it('does not repeat what the program answered', async () => {
+    delivery.fakes.guest.runs(() => {
+      throw new DomainError('upstream', 'agent_error', 'No.');
+    });
+    const { deliveryId } = await agent.invoke();
+    expect(await agent.ended(deliveryId)).toMatchObject({ status: 'failed', attempts: 1 });
+    expect(received()).toHaveLength(1);
+  });
+});
+
+const awake = { host: 'host1', epoch: 1, guest: { version: '1', capabilities: [] } };
+
+describe('a webhook of an agent that cannot take messages', () => {
+  it.each<[string, ErrorKind]>([
+    ['agent_stopped', 'conflict'],
+    ['agent_failed', 'conflict'],
+    ['agent_deploying', 'conflict'],
+    ['compute_cap_reached', 'payment_required'],
+    ['wake_limit_reached', 'exhausted'],
+    ['end_user_suspended', 'forbidden'],
+  ])('is held without an attempt while it is %s, and handed over after that', async (code, kind) => {
+    delivery.fakes.on(agentsRequests.ensureAwake, refusing(kind, code));
+    const { deliveryId } = await agent.invoke();
+    await eventually(() => delivery.fakes.requestsOf(agentsRequests.ensureAwake).length >= 2);
+    expect(await agent.find(deliveryId)).toMatchObject({ status: 'queued', attempts: 0 });
+    delivery.fakes.on(agentsRequests.ensureAwake, ({ agentId }) => ({ ...awake, agentId }));
+    expect(await agent.ended(deliveryId)).toMatchObject({ status: 'delivered', attempts: 1 });
+  });
+});

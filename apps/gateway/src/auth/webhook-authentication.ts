@@ -1,0 +1,80 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { webhookRequests } from '@berth/contracts/delivery';
+import { DomainError, isDomainError, isId } from '@berth/kernel';
+import { Requester } from '@berth/messaging';
+import { Injectable } from '@nestjs/common';
+import { GatewayConfig } from '../config.js';
+import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
+import { HttpRefusal, unauthenticated } from '../http/http-refusal.js';
+import { paramsOf } from '../http/resource.js';
+import { accountSuspended, endUserSuspended, LOOKUP_WITHIN_MS } from './authenticators.js';
+import { hashKey, hasSecretOfAccount } from './credentials.js';
+import type { WebhookPrincipal } from './principal.js';
+
+const HEADER = 'x-service-webhook-token';
+
+/** Callers without a token get these with every response (RFC 9745, RFC 9111 §5.5). */
+const WITHOUT_TOKEN = {
+  deprecation: 'true',
+  warning: '299 - "Calls without a token are deprecated: send X-Service-Webhook-Token."',
+};
+
+/**
+ * The token of an invoke: the header's, else that of `?token=`; undefined without one. An empty one is a token, which is
+ * wrong; so is a repeated one.
+ */
+export const webhookTokenOf = ({
+  headers,
+  query,
+}: {
+  readonly headers: IncomingHttpHeaders;
+  readonly query: unknown;
+}): string | undefined => {
+  const header = headers[HEADER];
+  if (header !== undefined) return String(header);
+  const token = Object(query).token as unknown;
+  return token === undefined || typeof token === 'string' ? token : '';
+};
+
+/** Finds out who invokes a webhook. Keys and tokens of other kinds mean nothing here. */
+@Injectable()
+export class WebhookAuthentication {
+  constructor(
+    private readonly requester: Requester,
+    private readonly config: GatewayConfig,
+  ) {}
+
+  /** Sets the caller. Errors: 404 before 401, 429 for too many wrong tokens, 403 for a suspended owner. */
+  async authenticate(request: ApiRequest, reply: ApiReply): Promise<void> {
+    if (hasSecretOfAccount(request.query))
+      throw unauthenticated('Send credentials in the Authorization header, never in the address.');
+    const agentId = paramsOf(request)['agent_id'] ?? '';
+    if (!isId('agt', agentId)) throw new HttpRefusal(404, 'agent_not_found', 'There is no such agent.');
+    const token = webhookTokenOf(request);
+    const { accountId, tokenId, suspended } = await this.lookUp(agentId, token);
+    const principal: WebhookPrincipal = { kind: 'webhook', accountId, agentId, tokenId };
+    request.principal = principal;
+    if (suspended === 'account_suspended') throw accountSuspended(principal);
+    if (suspended === 'end_user_suspended') throw endUserSuspended(principal);
+    if (tokenId === null) reply.headers(WITHOUT_TOKEN);
+  }
+
+  private async lookUp(agentId: string, token: string | undefined) {
+    try {
+      return await this.requester.request(
+        webhookRequests.authorize,
+        {
+          agentId,
+          tokenHash: token === undefined ? null : hashKey(token),
+          tokenRequired: this.config.requireWebhookTokens,
+        },
+        { deadlineMs: LOOKUP_WITHIN_MS },
+      );
+    } catch (error) {
+      // A lookup has no effect, so the caller gets the same 503 whichever way the service fails to respond.
+      if (isDomainError(error, 'timeout'))
+        throw new DomainError('unavailable', 'service_unavailable', error.message);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,18 @@
+/**
+ * The message of an invoke: of a JSON object with a text `message`, whatever type it declares, that text; of any other
+ * body, its text. Bytes that are not UTF-8 become U+FFFD.
+ */
+export const messageOf = (body: Uint8Array): string => {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
+  return messageIn(text) ?? text;
+};
+
+const messageIn = (text: string): string | undefined => {
+  if (!/^[\t\n\r ]*\{/.test(text)) return undefined;
+  try {
+    const value = JSON.parse(text) as { readonly message?: unknown };
+    return Object.hasOwn(value, 'message') && typeof value.message === 'string' ? value.message : undefined;
+  } catch {
+    return undefined;
+  }
+};
