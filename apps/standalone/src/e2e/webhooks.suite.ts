@@ -171,6 +171,7 @@ export const describeWebhooks = (stack: () => Stack): void => {
     }
     const again = await api.post(`${hook.path}/deliveries/${id}/redeliver`);
     expect([again.status, codeOf(again)]).toEqual([403, 'end_user_suspended']);
+    expect(await hook.deliveries()).toMatchObject([{ status: 'queued', attempts: 0 }]);
     expect((await api.post(`${PEOPLE}/${externalId}/resume`)).status).toBe(200);
     expect(await hook.ended(id)).toMatchObject({ status: 'delivered' });
   }, 90_000);
