@@ -1,4 +1,4 @@
-import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { agentsRequests } from '@berth/contracts/agents';
 import type { AuthorizeWebhook, WebhookCaller } from '@berth/contracts/delivery';
 import { DomainError } from '@berth/kernel';
@@ -28,7 +28,7 @@ export class AuthorizeWebhookQuery {
     }
     const secret = await this.vault.findLiving(agentId);
     if (secret === null || !isHashOf(secret.token, tokenHash)) {
-      await this.rate.take(agentId, WRONG_TOKENS, randomUUID());
+      await this.rate.take(agentId, WRONG_TOKENS, null);
       throw refused('This is not the token of the webhook.');
     }
     return { ...addressee, tokenId: secret.tokenId };

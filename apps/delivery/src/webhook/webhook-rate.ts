@@ -9,12 +9,12 @@ export class WebhookRate {
   constructor(@Inject(Database) private readonly database: SqlRunner) {}
 
   /**
-   * Counts a call once, however often it arrives. `caller`: the id of a token, or another name for callers that share a
+   * Counts a call once, however often it arrives; null: each time. `caller`: the id of a token, or another name for callers that share a
    * count. Errors: exhausted `rate_limited` with `retryAfterSeconds`.
    */
-  async take(agentId: string, caller: string, call: string): Promise<void> {
+  async take(agentId: string, caller: string, call: string | null): Promise<void> {
     const rows = await this.database.query<{ wait: number }>(
-      'SELECT take_webhook_call($1, $2, $3, $4) AS wait',
+      'SELECT take_webhook_call(coalesce($1, gen_random_uuid()::text), $2, $3, $4) AS wait',
       [call, agentId, caller, WEBHOOK_LIMITS.perMinute],
     );
     const retryAfterSeconds = rows[0]?.wait ?? 0;

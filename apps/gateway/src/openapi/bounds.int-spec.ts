@@ -1,7 +1,7 @@
 import { accountsRequests } from '@berth/contracts/accounts';
 import { agentsRequests } from '@berth/contracts/agents';
 import { auditRequests } from '@berth/contracts/audit';
-import { deliveryRequests } from '@berth/contracts/delivery';
+import { deliveryRequests, webhookRequests } from '@berth/contracts/delivery';
 import { execRequests } from '@berth/contracts/exec';
 import { filesRequests } from '@berth/contracts/files';
 import { operationsRequests } from '@berth/contracts/operations';
@@ -45,11 +45,13 @@ interface Attempt {
  */
 const { authenticate: _authenticate, ...keyRequests } = accountsRequests;
 const { get: _get, ...agentRequests } = agentsRequests;
+const { authorize: _authorize, ...hookRequests } = webhookRequests;
 const REQUESTS: readonly RequestDefinition<never, never>[] = [
   keyRequests,
   agentRequests,
   auditRequests,
   deliveryRequests,
+  hookRequests,
   execRequests,
   filesRequests,
   operationsRequests('accounts'),
@@ -67,12 +69,15 @@ beforeAll(async () => {
   test = await startTestGateway();
   test.services.reset();
   for (const request of REQUESTS) test.services.on(request, refuse);
+  const caller = { accountId: newId('acc'), tokenId: null, suspended: null };
+  test.services.on(webhookRequests.authorize, () => caller);
   const document = JSON.parse((await test.call('GET', '/openapi.json')).text) as Document;
   const agentId = newId('agt');
   test.services.agents.set(agentId, anAgent({ id: agentId }));
   attempts = attemptsOf(document, {
     agent_id: agentId,
     account_id: newId('acc'),
+    delivery_id: newId('dlv'),
     execution_id: newId('exe'),
     id: newId('hst'),
     key: 'A',

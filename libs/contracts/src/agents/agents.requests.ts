@@ -1,3 +1,4 @@
+import type { Addressee } from './addressee.js';
 import { defineRequest, type CommandEnvelope, type Page } from '@berth/kernel';
 import type { NullWhenAbsent } from '../schema/index.js';
 import type {
@@ -102,13 +103,6 @@ export interface LocatedAgent {
   readonly host: string | null;
   /** The guest of the last start; before the first start `version` is empty. */
   readonly guest: { readonly version: string; readonly capabilities: readonly string[] };
-}
-
-/** The account of an agent that a caller names without a credential of the account. */
-export interface Addressee {
-  readonly accountId: string;
-  /** Why nobody may use the agent now. */
-  readonly suspended: 'account_suspended' | 'end_user_suspended' | null;
 }
 
 /** What a host observed about an agent. An observation at an old epoch changes nothing. */

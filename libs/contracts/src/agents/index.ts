@@ -1,3 +1,4 @@
+export type { Addressee } from './addressee.js';
 export { AGENT_LIMITS, variableBytes } from './agent-limits.js';
 export {
   AGENT_STATES,
@@ -21,7 +22,6 @@ export {
   agentsRequests,
   type AcceptedDeployment,
   type ActivityKind,
-  type Addressee,
   type AgentRef,
   type AnnounceHost,
   type HostOrders,
