@@ -63,7 +63,7 @@ export class EndUserPage {
   }
 
   stop(): void {
-    if (this.server?.pid !== undefined) process.kill(-this.server.pid);
+    if (this.server?.pid !== undefined && this.server.exitCode === null) process.kill(-this.server.pid);
   }
 
   private script(step: (typeof STEPS)[number]): string {
