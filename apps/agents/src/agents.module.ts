@@ -69,6 +69,7 @@ import { AgentKeys } from './personal-data/agent-keys.js';
 import { AgentOwners } from './personal-data/agent-owners.js';
 import { VariableNames } from './personal-data/variable-names.js';
 import { PersonalDataNatsController } from './personal-data/personal-data.nats-controller.js';
+import { IdleTimes } from './policy/idle-times.js';
 import { Policies } from './policy/policies.js';
 import { PolicyNatsController } from './policy/policy.nats-controller.js';
 import { toContractEvent } from './publish/to-contract-event.js';
@@ -147,6 +148,7 @@ import { SpendQuery } from './use/spend.query.js';
     EndUserStandingHandler,
     RememberSuspendedEndUsers,
     Policies,
+    IdleTimes,
     RememberPolicies,
     SpendQuery,
     AgentMetrics,

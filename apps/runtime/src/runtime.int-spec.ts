@@ -168,8 +168,8 @@ describe('the runtime of a host', () => {
     const announced = received.announcements.at(-1);
     expect(announced?.incarnation).not.toBe(before);
     expect(announced?.agents.toSorted((a, b) => (a.state < b.state ? -1 : 1))).toEqual([
-      { agentId: frozen, epoch: 1, state: 'frozen' },
-      { agentId: awake, epoch: 1, state: 'running' },
+      { agentId: frozen, epoch: 1, state: 'frozen', idleTtlSeconds: 0 },
+      { agentId: awake, epoch: 1, state: 'running', idleTtlSeconds: 0 },
     ]);
     expect((await chat(awake, 'echo $PPID')).response).toBe(pid);
     await runtime.requester.request(

@@ -6,11 +6,13 @@ import {
   type FindDelivery,
   type FoundDelivery,
   type HostView,
+  type IdleTime,
   type LogsPage,
   type ReadLogs,
   type ReplaceEnv,
   type StartAgent,
   type StartedAgent,
+  type ThawAgent,
 } from '@berth/contracts/runtime';
 import { isId } from '@berth/kernel';
 import { HandleRequest } from '@berth/messaging';
@@ -65,7 +67,7 @@ export class RuntimeNatsController {
   }
 
   @HandleRequest(runtimeRequests.thaw)
-  async thaw(request: AgentEpoch): Promise<StartedAgent> {
+  async thaw(request: ThawAgent): Promise<StartedAgent> {
     return this.agents.of(request.agentId).thaw(request);
   }
 
@@ -73,6 +75,12 @@ export class RuntimeNatsController {
   async freeze(request: AgentEpoch): Promise<Nothing> {
     await this.agents.of(request.agentId).freeze(request);
     return {};
+  }
+
+  @HandleRequest(runtimeRequests.setIdleTimes)
+  setIdleTimes({ agents }: { readonly agents: readonly IdleTime[] }): Promise<Nothing> {
+    for (const time of agents) this.agents.setIdleTime(time);
+    return Promise.resolve({});
   }
 
   @HandleRequest(runtimeRequests.stop)

@@ -51,6 +51,9 @@ describe('the view of an agent', () => {
       sleepAt: at(6),
     });
     expect(viewOf(row, null, { idle_sleep_seconds: 0 }).sleepAt).toBeNull();
+    // The host has not heard of the policy yet.
+    expect(viewOf(row, used, policy).sleepAt).toBe(at(8));
+    expect(viewOf(row, { ...used, sleepAt: null }, policy).sleepAt).toBeNull();
   });
 
   it('shows no time to fall asleep unless the agent runs and may sleep', () => {

@@ -52,6 +52,8 @@ const isState = (state: string): state is AgentState => AGENT_STATES.some((known
 
 const sleepAt = (row: AgentRow, idleTtlSeconds: number, used: Activity | null): string | null => {
   if (idleTtlSeconds === 0) return null;
-  if (used !== null) return used.sleepAt;
-  return new Date(Date.parse(row.state_changed_at) + idleTtlSeconds * 1000).toISOString();
+  // Nothing to count from while the agent is in use.
+  if (used?.sleepAt === null) return null;
+  const idleSince = used?.lastActiveAt ?? row.state_changed_at;
+  return new Date(Date.parse(idleSince) + idleTtlSeconds * 1000).toISOString();
 };

@@ -5,7 +5,7 @@ import { eventsOf, guest, MemoryAgents } from '../fixtures/memory-agents.fixture
 import type { AgentEvent } from './agent.js';
 
 const agentId = 'agt_01';
-const { created, starting, started, asleep, stopping } = eventsOf(agentId);
+const { created, starting, started, asleep, stopping, resized } = eventsOf(agentId);
 let memory: MemoryAgents;
 
 beforeEach(() => {
@@ -38,8 +38,18 @@ describe('a start that the log has decided', () => {
     });
     memory.hosts.on(runtimeRequests.start, () => ({ guest }));
     expect(await drive([created(), starting(2, 'wake', true)])).toEqual(['AgentStarted']);
-    expect(memory.hosts.of(runtimeRequests.thaw)).toEqual([{ agentId, epoch: 2 }]);
+    expect(memory.hosts.of(runtimeRequests.thaw)).toEqual([{ agentId, epoch: 2, idleTtlSeconds: 900 }]);
     expect(memory.hosts.of(runtimeRequests.start)).toMatchObject([{ agentId, epoch: 2 }]);
+  });
+
+  it('is a cold start instead of a thaw if other sizes are in force than the frozen processes have', async () => {
+    memory.hosts.on(runtimeRequests.thaw, () => ({ guest }));
+    memory.hosts.on(runtimeRequests.start, () => ({ guest }));
+    const sizes = { memMb: 512, vcpus: 1, diskGb: 1 };
+    const asleepWith = [created(), starting(1), resized(1, sizes), started(1), asleep(1, 'warm')];
+    expect(await drive([...asleepWith, starting(2, 'wake', true)])).toEqual(['AgentResized', 'AgentStarted']);
+    expect(memory.hosts.of(runtimeRequests.thaw)).toEqual([]);
+    expect(memory.hosts.of(runtimeRequests.start)).toMatchObject([{ resources: { memMb: 256 } }]);
   });
 
   it('fails with the code of a host that refuses it', async () => {

@@ -100,11 +100,12 @@ export class AgentLifecycle {
     await this.agents.handle(agent.agentId, command, this.origin(agent, 'broken-off'));
   }
 
-  /** Returns null when the host has no frozen processes of the agent any more. */
+  /** Returns null when the host has no frozen processes of the agent any more, or they have other sizes than they should. */
   private async thaw(agent: LiveAgent): Promise<StartedAgent | null> {
+    const request = await this.recipe.ofThaw(agent);
+    if (request === null) return null;
     try {
-      const { agentId, epoch } = agent;
-      const { guest } = await this.requester.request(runtimeRequests.thaw, { agentId, epoch }, toHost(agent));
+      const { guest } = await this.requester.request(runtimeRequests.thaw, request, toHost(agent));
       return { guest };
     } catch (error) {
       if (isDomainError(error) && (error.code === 'agent_not_frozen' || error.code === 'agent_not_on_host'))

@@ -82,7 +82,13 @@ export type AgentCommand =
     }
   | { readonly type: 'LoseHost'; readonly at: string }
   | { readonly type: 'RemoveHost'; readonly at: string }
-  | { readonly type: 'SettleAbsence'; readonly epoch: number; readonly at: string }
+  /** `alwaysOn`: by the idle time in force. */
+  | {
+      readonly type: 'SettleAbsence';
+      readonly epoch: number;
+      readonly alwaysOn: boolean;
+      readonly at: string;
+    }
   | { readonly type: 'SettlePresence'; readonly epoch: number; readonly frozen: boolean; readonly at: string }
   /** A deployment has built a version. */
   | { readonly type: 'PrepareVersion'; readonly built: BuiltVersion; readonly at: string }

@@ -181,7 +181,7 @@ describe('a report of a host', () => {
       { type: 'ConfirmStarted', epoch: 1, guest, at },
       { type: 'FailTransition', epoch: 1, code: 'x', message: 'x', at },
       { type: 'ConfirmStopped', epoch: 1, at },
-      { type: 'SettleAbsence', epoch: 1, at },
+      { type: 'SettleAbsence', epoch: 1, alwaysOn: false, at },
       { type: 'SettlePresence', epoch: 1, frozen: true, at },
     ];
     for (const report of reports) expect(types(given(later, report)), report.type).toEqual([]);
@@ -214,29 +214,35 @@ describe('a report of a host', () => {
 });
 
 describe('a host that restarted without the agent', () => {
+  const settle = (alwaysOn: boolean, when = at): AgentCommand => ({
+    ...{ type: 'SettleAbsence', epoch: 1, at: when },
+    alwaysOn,
+  });
+  const muchLater = '2026-11-21T10:02:00.000Z';
+
   it('puts the agent into cold sleep', () => {
-    const settle: AgentCommand = { type: 'SettleAbsence', epoch: 1, at: '2026-11-21T10:02:00.000Z' };
-    expect(given(running, settle).events).toMatchObject([
+    expect(given(running, settle(false, muchLater)).events).toMatchObject([
       { type: 'AgentFellAsleep', data: { depth: 'cold', reason: 'host_restarted' } },
     ]);
-    expect(types(given([...running, asleep(1, 'warm')], settle))).toEqual(['AgentFellAsleep']);
-    expect(types(given([...running, asleep(1, 'cold')], settle))).toEqual([]);
+    const ofSleeper = (depth: 'warm' | 'cold') =>
+      types(given([...running, asleep(1, depth)], settle(false, muchLater)));
+    expect([ofSleeper('warm'), ofSleeper('cold')]).toEqual([['AgentFellAsleep'], []]);
   });
 
   it('starts the agent again when it had just started, because its caller may still wait for it', () => {
-    const settle: AgentCommand = { type: 'SettleAbsence', epoch: 1, at: '2026-11-21T10:01:59.000Z' };
-    expect(given(running, settle).events).toMatchObject([{ data: { cause: 'recover', epoch: 2 } }]);
-    expect(types(given([...running, asleep(1, 'warm')], settle))).toEqual(['AgentFellAsleep']);
+    const soon = settle(false, '2026-11-21T10:01:59.000Z');
+    expect(given(running, soon).events).toMatchObject([{ data: { cause: 'recover', epoch: 2 } }]);
+    expect(types(given([...running, asleep(1, 'warm')], soon))).toEqual(['AgentFellAsleep']);
   });
 
-  it('starts the agent again when it is always on', () => {
-    const alwaysOn = [created({ idleTtlSeconds: 0 }), starting(1, 'deploy'), started(1)];
-    const settle: AgentCommand = { type: 'SettleAbsence', epoch: 1, at: '2026-11-21T12:00:00.000Z' };
-    expect(given(alwaysOn, settle).events).toMatchObject([{ data: { cause: 'recover', epoch: 2 } }]);
+  it('starts the agent again when the idle time in force is always on, whatever its own is', () => {
+    const own = [created({ idleTtlSeconds: 0 }), starting(1, 'deploy'), started(1)];
+    const { events } = given(running, settle(true, muchLater));
+    expect(events).toMatchObject([{ data: { cause: 'recover', epoch: 2 } }]);
+    expect(types(given(own, settle(false, muchLater)))).toEqual(['AgentFellAsleep']);
   });
 
   it('starts an always-on agent again after an orderly shutdown, but not one that was put to sleep before', () => {
-    const settle: AgentCommand = { type: 'SettleAbsence', epoch: 1, at };
     const shutDown: AgentCommand = {
       type: 'FallAsleep',
       epoch: 1,
@@ -244,14 +250,13 @@ describe('a host that restarted without the agent', () => {
       reason: 'host_shutdown',
       at,
     };
-    const alwaysOn = [created({ idleTtlSeconds: 0 }), starting(1, 'deploy'), started(1)];
-    const ended = given(alwaysOn, shutDown).events;
-    expect(given([...alwaysOn, ...ended], settle).events).toMatchObject([{ data: { cause: 'recover' } }]);
-    expect(types(given([...running, ...given(running, shutDown).events], settle))).toEqual([]);
-    const atRest = [...alwaysOn, asleep(1, 'warm', 'requested')];
+    const ended = [...running, ...given(running, shutDown).events];
+    expect(given(ended, settle(true)).events).toMatchObject([{ data: { cause: 'recover' } }]);
+    expect(types(given(ended, settle(false)))).toEqual([]);
+    const atRest = [...running, asleep(1, 'warm', 'requested')];
     const cooled = given(atRest, shutDown).events;
     expect(cooled).toMatchObject([{ data: { depth: 'cold', reason: 'cooled' } }]);
-    expect(types(given([...atRest, ...cooled], settle))).toEqual([]);
+    expect(types(given([...atRest, ...cooled], settle(true)))).toEqual([]);
   });
 
   it('recovers an agent whose host was lost when that host reports it again', () => {
@@ -263,7 +268,7 @@ describe('a host that restarted without the agent', () => {
     expect(types(given(lost, { type: 'SettlePresence', epoch: 1, frozen: true, at }))).toEqual([
       'AgentFellAsleep',
     ]);
-    expect(types(given(lost, { type: 'SettleAbsence', epoch: 1, at }))).toEqual(['AgentFellAsleep']);
+    expect(types(given(lost, settle(false)))).toEqual(['AgentFellAsleep']);
     expect(
       types(
         given([...running, failed(1, 'agent_crash_loop')], {
@@ -475,12 +480,9 @@ describe('a start that its host breaks off because it can start no agent', () =>
   });
 
   it('is repeated when the host returns, for an agent that never sleeps', () => {
-    const awake = [
-      created({ idleTtlSeconds: 0 }),
-      ...running.slice(1),
-      asleep(1, 'cold', 'host_unavailable'),
-    ];
-    expect(types(given(awake, { type: 'SettleAbsence', epoch: 1, at }))).toEqual(['AgentStarting.v2']);
+    const awake = [...running, asleep(1, 'cold', 'host_unavailable')];
+    const settle: AgentCommand = { type: 'SettleAbsence', epoch: 1, alwaysOn: true, at };
+    expect(types(given(awake, settle))).toEqual(['AgentStarting.v2']);
   });
 });
 

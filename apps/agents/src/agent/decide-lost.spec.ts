@@ -8,13 +8,13 @@ const agentId = 'agt_01';
 const at = '2026-11-22T10:00:00.000Z';
 const guest = { version: '1.0.0', capabilities: [] };
 
-const created = (idleTtlSeconds = 900): AgentEvent => ({
+const created = (): AgentEvent => ({
   type: 'AgentCreated.v3',
   data: {
     agentId,
     accountId: 'acc_1',
     templateId: 'echo',
-    idleTtlSeconds,
+    idleTtlSeconds: 900,
     resources: { memMb: 256, vcpus: 1, diskGb: 1 },
     personal: {
       endUserId: null,
@@ -68,8 +68,10 @@ const live = (history: readonly AgentEvent[]): LiveAgent => {
   return agent;
 };
 /** The agent once its host has returned without processes of it. */
-const absent = (history: readonly AgentEvent[]): LiveAgent =>
-  live(after(history, { type: 'SettleAbsence', epoch: live(history).epoch, at: '2026-11-22T12:00:00.000Z' }));
+const absent = (history: readonly AgentEvent[], alwaysOn = false): LiveAgent => {
+  const { epoch } = live(history);
+  return live(after(history, { type: 'SettleAbsence', epoch, alwaysOn, at: '2026-11-22T12:00:00.000Z' }));
+};
 /** The agent once its host has returned with its processes. */
 const present = (history: readonly AgentEvent[], epoch: number, frozen: boolean): LiveAgent =>
   live(after(history, { type: 'SettlePresence', epoch, frozen, at }));
@@ -128,9 +130,14 @@ describe('an agent whose host has returned', () => {
   it('sleeps cold if the host lost its processes, and starts again only if it is always on', () => {
     for (const history of [running, warm])
       expect(absent(lost(history)).life).toMatchObject({ state: 'sleeping', depth: 'cold' });
-    const alwaysOn = [created(0), starting(1, 'deploy'), started(1)];
-    expect(absent(lost(alwaysOn)).life).toMatchObject({ state: 'starting', cause: 'recover' });
-    expect(absent(lost([...alwaysOn, asleep(1, 'warm')])).life).toMatchObject({ state: 'sleeping' });
+    expect(absent(lost(running), true).life).toMatchObject({ state: 'starting', cause: 'recover' });
+    expect(absent(lost(warm), true).life).toMatchObject({ state: 'sleeping' });
+    const shutDown: AgentEvent = {
+      type: 'AgentFellAsleep',
+      data: { agentId, epoch: 1, depth: 'cold', reason: 'host_shutdown', at },
+    };
+    expect(absent(lost([...running, shutDown]), true).life).toMatchObject({ state: 'starting' });
+    expect(absent(lost([...running, shutDown])).life).toMatchObject({ reason: 'host_shutdown' });
   });
 
   it('is not woken by a wake that did not reach the host: its caller was refused', () => {
@@ -157,7 +164,7 @@ describe('an agent whose host has returned', () => {
 
   it('ignores what the host says about an epoch that is over', () => {
     const history = lost(running);
-    expect(given(history, { type: 'SettleAbsence', epoch: 0, at }).events).toEqual([]);
+    expect(given(history, { type: 'SettleAbsence', epoch: 0, alwaysOn: false, at }).events).toEqual([]);
     expect(given(history, { type: 'SettlePresence', epoch: 0, frozen: false, at }).events).toEqual([]);
   });
 });
@@ -169,8 +176,11 @@ describe('an agent whose host was removed', () => {
     expect(live(removed).life).toMatchObject({ state: 'failed', code: 'host_removed' });
     expect(given(removed, { type: 'RemoveHost', at }).events).toEqual([]);
     expect(given(removed, { type: 'LoseHost', at }).events).toEqual([]);
-    for (const type of ['SettleAbsence', 'SettlePresence'] as const)
-      expect(given(removed, { type, epoch: 1, frozen: false, at }).events).toEqual([]);
+    for (const found of [
+      { type: 'SettleAbsence', alwaysOn: true },
+      { type: 'SettlePresence', frozen: false },
+    ] as const)
+      expect(given(removed, { ...found, epoch: 1, at }).events).toEqual([]);
   });
 
   it('cannot be started, woken, stopped or put to sleep, but can be deleted', () => {

@@ -45,12 +45,19 @@ export const hostLost = (): DomainError =>
   );
 
 /** The returned host has no processes of the agent. */
-export const settleLostAbsence = (agent: LiveAgent, was: Life, at: string): readonly AgentEvent[] => {
-  const { agentId, epoch, profile } = agent;
+export const settleLostAbsence = (
+  agent: LiveAgent,
+  was: Life,
+  { alwaysOn, at }: AgentCommandOf<'SettleAbsence'>,
+): readonly AgentEvent[] => {
+  const { agentId, epoch } = agent;
   const asleep = (reason: 'host_restarted' | Extract<Life, { state: 'sleeping' }>['reason']): AgentEvent => ({
     type: 'AgentFellAsleep',
     data: { agentId, epoch, depth: 'cold', reason, at },
   });
+  // An agent that is always on starts again, unless it was put to sleep.
+  const withoutProcesses = (wasAwake: boolean): readonly AgentEvent[] =>
+    wasAwake && alwaysOn ? starting(agent, 'recover', false, at) : [asleep('host_restarted')];
   switch (was.state) {
     case 'stopped':
       return [{ type: 'AgentStopped', data: { agentId, epoch, at } }];
@@ -59,26 +66,17 @@ export const settleLostAbsence = (agent: LiveAgent, was: Life, at: string): read
         ? [{ type: 'AgentStopped', data: { agentId, epoch, at } }]
         : [asleep('requested')];
     case 'sleeping':
-      return was.depth === 'warm' || (was.reason === 'host_shutdown' && profile.idleTtlSeconds === 0)
-        ? withoutProcesses(agent, was.reason === 'host_shutdown', asleep('host_restarted'), at)
+      return was.depth === 'warm' || (was.reason === 'host_shutdown' && alwaysOn)
+        ? withoutProcesses(was.reason === 'host_shutdown')
         : [asleep(was.reason)];
     case 'deploying':
       return starting(agent, was.cause, false, at);
     case 'starting':
     case 'running':
     case 'failed':
-      return withoutProcesses(agent, true, asleep('host_restarted'), at);
+      return withoutProcesses(true);
   }
 };
-
-/** An agent that is always on starts again, unless it was put to sleep. */
-const withoutProcesses = (
-  agent: LiveAgent,
-  wasAwake: boolean,
-  asleep: AgentEvent,
-  at: string,
-): readonly AgentEvent[] =>
-  wasAwake && agent.profile.idleTtlSeconds === 0 ? starting(agent, 'recover', false, at) : [asleep];
 
 /** The returned host has processes of the agent, of the agent's epoch. */
 export const settleLostPresence = (

@@ -51,13 +51,13 @@ export const settleAbsence = (
 ): readonly AgentEvent[] => {
   if (command.epoch !== agent.epoch) return [];
   const was = beforeLoss(agent);
-  if (was !== null) return settleLostAbsence(agent, was, command.at);
+  if (was !== null) return settleLostAbsence(agent, was, command);
   const { life, agentId, epoch } = agent;
   const shutDown =
     life.state === 'sleeping' && (life.reason === 'host_shutdown' || life.reason === 'host_unavailable');
   const awaited =
     life.state === 'running' && Date.parse(command.at) - Date.parse(agent.since) < AWAITED_SECONDS * 1000;
-  if (awaited || (agent.profile.idleTtlSeconds === 0 && (life.state === 'running' || shutDown)))
+  if (awaited || (command.alwaysOn && (life.state === 'running' || shutDown)))
     return starting(agent, 'recover', false, command.at);
   if (life.state !== 'running' && !(life.state === 'sleeping' && life.depth === 'warm')) return [];
   return [

@@ -60,7 +60,7 @@ describe('ensuring that an agent is awake', () => {
     await given(...running, asleep(1, 'warm'));
     expect(await handler().handle(request())).toMatchObject({ epoch: 2 });
     expect(await memory.after(agentId, 4)).toEqual(['AgentStarting.v2', 'AgentStarted']);
-    expect(memory.hosts.of(runtimeRequests.thaw)).toEqual([{ agentId, epoch: 2 }]);
+    expect(memory.hosts.of(runtimeRequests.thaw)).toEqual([{ agentId, epoch: 2, idleTtlSeconds: 900 }]);
   });
 
   it('starts it once for a hundred callers', async () => {

@@ -1,4 +1,4 @@
-import type { StartAgent } from '@berth/contracts/runtime';
+import type { StartAgent, ThawAgent } from '@berth/contracts/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { AgentsConfig } from '../config.js';
 import { EnvVault } from '../env/env-vault.js';
@@ -8,6 +8,7 @@ import { Policies } from '../policy/policies.js';
 import { ownerOf } from './owner.js';
 import { agentToken, tokenSecretOf } from './agent-token.js';
 import type { LiveAgent } from './agent.js';
+import { haveSameSizes } from './sizes.js';
 import { startsWith } from './agent-versions.js';
 
 /** Composes the request that starts an agent on a host: variables, secrets, token, sizes. */
@@ -26,12 +27,11 @@ export class StartRecipe {
 
   async of(agent: LiveAgent, deadlineMs: number): Promise<StartAgent> {
     const { agentId, epoch, profile } = agent;
-    const [env, { instructions }, policy] = await Promise.all([
+    const [env, { instructions }, { resources, idleTtlSeconds }] = await Promise.all([
       this.vault.open(agentId),
       this.identities.of(agentId, profile.personal),
-      this.policies.inForce(ownerOf(profile)),
+      this.valuesOf(agent),
     ]);
-    const { resources, idleTtlSeconds } = valuesInForce(ownValuesOf(agent), policy);
     return {
       agentId,
       epoch,
@@ -45,6 +45,17 @@ export class StartRecipe {
       idleTtlSeconds,
       deadlineMs,
     };
+  }
+
+  /** The request that thaws the agent; null if other sizes are in force than it has, which only a cold start gives it. */
+  async ofThaw(agent: LiveAgent): Promise<ThawAgent | null> {
+    const { agentId, epoch, sizes } = agent;
+    const { resources, idleTtlSeconds } = await this.valuesOf(agent);
+    return haveSameSizes(resources, sizes) ? { agentId, epoch, idleTtlSeconds } : null;
+  }
+
+  private async valuesOf(agent: LiveAgent): Promise<ReturnType<typeof valuesInForce>> {
+    return valuesInForce(ownValuesOf(agent), await this.policies.inForce(ownerOf(agent.profile)));
   }
 
   /** Removes the variables of a deleted agent. */

@@ -5,6 +5,8 @@ import { AgentCommandHandler, systemOrigin, type CommandOrigin } from '../agent/
 import { beforeLoss } from '../agent/decide-lost.js';
 import { AgentLifecycle } from '../agent/agent-lifecycle.js';
 import type { LiveAgent } from '../agent/agent.js';
+import { IdleTimes } from '../policy/idle-times.js';
+import { IDLE_TIME_IN_FORCE, joinPolicy } from '../policy/policies.js';
 import { HostRegistration } from './host-registration.js';
 
 /** A change this recent is left for the host's next announcement: the host may have listed its agents before it. */
@@ -29,12 +31,13 @@ export class AnnounceHostHandler {
     private readonly agents: AgentCommandHandler,
     private readonly lifecycle: AgentLifecycle,
     private readonly registration: HostRegistration,
+    private readonly idleTimes: IdleTimes,
     @Inject(Database) private readonly database: SqlRunner,
   ) {}
 
   /**
-   * Returns the agents that the host must remove, and those that it must stop. Errors: conflict `other_event_log`,
-   * `host_removed`.
+   * Returns the agents that the host must remove, those that it must stop, and the idle times that it must change. Errors:
+   * conflict `other_event_log`, `host_removed`.
    */
   async handle(announcement: AnnounceHost): Promise<HostOrders> {
     const { host, agents } = announcement;
@@ -42,7 +45,7 @@ export class AnnounceHostHandler {
     const result = { remove: [] as string[], stop: [] as string[] };
     for (const observed of agents) await this.compare(host, observed, result);
     await this.settleAbsent(announcement, restarted);
-    return { ...result, logId };
+    return { ...result, idleTimes: await this.idleTimes.differing(agents), logId };
   }
 
   private async compare(
@@ -77,10 +80,10 @@ export class AnnounceHostHandler {
   private async settleAbsent(announcement: AnnounceHost, restarted: boolean): Promise<void> {
     const present = new Set(announcement.agents.map((agent) => agent.agentId));
     const rows = await this.database.query<HostedRow>(
-      `SELECT id, state, sleep_depth, state_reason, state_changed_at FROM agent_list
+      `SELECT id, state, sleep_depth, state_reason, state_changed_at FROM agent_list l ${joinPolicy('l')}
        WHERE host = $1 AND (state = 'running' OR sleep_depth = 'warm'
          OR (state = 'failed' AND state_reason = 'host_lost')
-         OR (state = 'sleeping' AND state_reason = 'host_shutdown' AND idle_ttl_seconds = 0))`,
+         OR (state = 'sleeping' AND state_reason = 'host_shutdown' AND ${IDLE_TIME_IN_FORCE('l')} = 0))`,
       [announcement.host],
     );
     const absent: string[] = [];
@@ -101,9 +104,10 @@ export class AnnounceHostHandler {
     const agent = await this.agents.load(agentId);
     if (agent.status !== 'live') return;
     const { epoch } = agent;
+    const alwaysOn = (await this.idleTimes.inForce(agent)) === 0;
     await this.agents.handle(
       agentId,
-      { type: 'SettleAbsence', epoch, at: new Date().toISOString() },
+      { type: 'SettleAbsence', epoch, alwaysOn, at: new Date().toISOString() },
       origin(agent, 'absent'),
     );
     // The reconciler continues a transition that fails now.

@@ -94,7 +94,7 @@ describe('a host of an installation with another event log', () => {
     const { logId } = await announce('host1', 4_096);
     const agentId = newId('agt');
     const orders = await announce('host1', 4_096, [{ agentId, epoch: 1, state: 'running' }], logId);
-    expect(orders).toEqual({ remove: [agentId], stop: [], logId });
+    expect(orders).toEqual({ remove: [agentId], stop: [], idleTimes: [], logId });
   });
 });
 

@@ -13,6 +13,10 @@ export const joinPolicy = (alias: string): string => `
 /** The end user's own policy, or else the defaults of its account; never a mix of both. */
 export const POLICY_IN_FORCE = 'coalesce(own.policy, fallback.policy)';
 
+/** The idle time in force for an agent in `alias`, to which `joinPolicy` joined the policy: as `valuesInForce` has it. */
+export const IDLE_TIME_IN_FORCE = (alias: string): string =>
+  `coalesce((${POLICY_IN_FORCE} ->> 'idle_sleep_seconds')::integer, ${alias}.idle_ttl_seconds)`;
+
 /** The policies of end users, as `end-users` made them known. */
 @Injectable()
 export class Policies {

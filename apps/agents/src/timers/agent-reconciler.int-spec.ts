@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
 import { runtimeRequests } from '@berth/contracts/runtime';
-import type { NewEvent } from '@berth/event-store';
 import { newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -59,23 +57,8 @@ const named = (name: string) => ({
   labels: {},
 });
 
-const append = async (
-  agentId: string,
-  expected: bigint | 'no_stream',
-  ...events: readonly AgentEvent[]
-): Promise<void> => {
-  const metadata = {
-    correlationId: 'test',
-    causationId: newId('cmd'),
-    accountId: ACCOUNT,
-    actor: { kind: 'system', id: 'test' },
-  } as const;
-  await test.store.append(
-    `agent-${agentId}`,
-    events.map(({ type, data }): NewEvent => ({ id: randomUUID(), type, data: { ...data }, metadata })),
-    expected,
-  );
-};
+const append = (...[agentId, expected, ...events]: Parameters<ServedAgents['append']>): Promise<void> =>
+  test.append(agentId, expected, ...events);
 
 const starting = (agentId: string, host: string, deadlineInSeconds: number): AgentEvent => ({
   type: 'AgentStarting.v2',

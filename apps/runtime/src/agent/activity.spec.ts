@@ -48,6 +48,46 @@ describe('the idle time of an agent', () => {
     expect(activity.view.sleepAt).toBeNull();
   });
 
+  it('can be changed, which takes effect at once and is no activity', async () => {
+    const activity = begin(900);
+    const since = Date.now();
+    vi.advanceTimersByTime(60_000);
+    activity.setIdleTime(100);
+    expect(views.at(-1)).toEqual({
+      lastActiveAt: since,
+      lastActivityKind: 'start',
+      sleepAt: since + 100_000,
+    });
+    vi.advanceTimersByTime(39_999);
+    expect(onIdle).not.toHaveBeenCalled();
+    activity.setIdleTime(0);
+    vi.advanceTimersByTime(1e9);
+    expect(onIdle).not.toHaveBeenCalled();
+    expect(activity.view.sleepAt).toBeNull();
+    const work = Promise.withResolvers<void>();
+    const chat = activity.during('chat', () => work.promise);
+    activity.setIdleTime(15);
+    vi.advanceTimersByTime(100_000);
+    expect(onIdle).not.toHaveBeenCalled();
+    work.resolve();
+    await chat;
+    vi.advanceTimersByTime(15_000);
+    expect(onIdle).toHaveBeenCalledOnce();
+  });
+
+  it('ends at once when it is changed to a time that is over', () => {
+    const activity = begin(900);
+    vi.advanceTimersByTime(60_000);
+    activity.setIdleTime(60);
+    vi.advanceTimersByTime(1);
+    expect(onIdle).toHaveBeenCalledOnce();
+    activity.end();
+    const count = views.length;
+    activity.setIdleTime(15);
+    vi.advanceTimersByTime(100_000);
+    expect([onIdle.mock.calls.length, views.length]).toEqual([1, count]);
+  });
+
   it('is no longer measured once the agent is not awake', async () => {
     const activity = begin(15);
     const work = Promise.withResolvers<void>();

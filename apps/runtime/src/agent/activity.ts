@@ -18,7 +18,7 @@ export class Activity {
 
   constructor(
     kind: ActivityKind,
-    private readonly idleTtlSeconds: number,
+    private idleTtlSeconds: number,
     private readonly hooks: { readonly onIdle: () => void; readonly onChange: (view: ActivityView) => void },
   ) {
     this.#lastActiveAt = Date.now();
@@ -41,6 +41,12 @@ export class Activity {
 
   get busy(): boolean {
     return this.#inFlight > 0;
+  }
+
+  /** Changes the idle time without counting as activity. */
+  setIdleTime(idleTtlSeconds: number): void {
+    this.idleTtlSeconds = idleTtlSeconds;
+    if (!this.#ended) this.#measure();
   }
 
   /** Resolves once nothing is in flight, or after `withinMs`. */
@@ -92,6 +98,10 @@ export class Activity {
     if (this.#ended) return;
     this.#lastActiveAt = Date.now();
     this.#lastKind = kind;
+    this.#measure();
+  }
+
+  #measure(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#inFlight === 0 && this.idleTtlSeconds > 0) this.#arm();

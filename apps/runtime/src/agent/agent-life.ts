@@ -1,3 +1,5 @@
+import type { ObservedAgent } from '@berth/contracts/runtime';
+import type { AgentRecord } from './agent-record.js';
 import type { BoxedGuest } from './boxed-guest.js';
 
 /** State of an agent on this host. */
@@ -12,3 +14,10 @@ export interface CurrentGuest {
   /** The guest, if the agent is awake. */
   readonly awake: BoxedGuest | null;
 }
+
+/** What the host announces about the agent; null while it rests. */
+export const observedAgent = (
+  { agentId, epoch, idleTtlSeconds }: AgentRecord,
+  { at }: Life,
+): ObservedAgent | null =>
+  at === 'resting' ? null : { agentId, epoch, state: at === 'awake' ? 'running' : at, idleTtlSeconds };

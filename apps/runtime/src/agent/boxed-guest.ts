@@ -105,6 +105,11 @@ export class BoxedGuest {
     );
   }
 
+  /** Takes effect at once: an agent that was inactive for that long is idle now. */
+  setIdleTime(idleTtlSeconds: number): void {
+    this.#awake?.activity.setIdleTime(idleTtlSeconds);
+  }
+
   /** Whether the kernel has ended processes for lack of memory since the last call; `oomKills` as in `BoxStats`. */
   hasRunOutOfMemory(oomKills: number): boolean {
     const has = oomKills > this.#oomKills;

@@ -1,9 +1,11 @@
 import type { StartAgent } from '@berth/contracts/runtime';
 import type { Driver } from '../driver/driver.js';
+import { stayAwakeForRunning } from '../execution/follow-execution.js';
 import type { Life } from './agent-life.js';
 import { NO_BOX, startingRecord } from './agent-record.js';
 import type { AgentStarter } from './agent-starter.js';
 import { BoxedGuest } from './boxed-guest.js';
+import type { HostedAgentDeps } from './hosted-agent-deps.js';
 import type { RecordKeeper } from './record-keeper.js';
 
 /** Starts an agent's guest and program. Saves the record before each step, so that it always covers what may exist. */
@@ -36,6 +38,30 @@ export const findGuest = async (driver: Driver, keeper: RecordKeeper): Promise<B
 export const dropBox = async (driver: Driver, keeper: RecordKeeper): Promise<undefined> => {
   await driver.stop(keeper.record.agentId, 0);
   await keeper.save(NO_BOX);
+};
+
+/** Freezes a guest, which accepts no requests from here on; returns false if that failed, so that its processes run. */
+export const freezeGuest = async (
+  { driver, log }: Pick<HostedAgentDeps, 'driver' | 'log'>,
+  agentId: string,
+  guest: BoxedGuest,
+): Promise<boolean> => {
+  guest.rest();
+  try {
+    await driver.freeze(agentId);
+    return true;
+  } catch (error) {
+    log.error({ agentId, err: error }, 'could not freeze an agent');
+    return false;
+  } finally {
+    guest.halt();
+  }
+};
+
+/** Makes a guest accept commands again; commands that are already running keep the agent awake. */
+export const reopen = async (guest: BoxedGuest): Promise<void> => {
+  await guest.reopen();
+  void stayAwakeForRunning(guest);
 };
 
 /** Ends a guest, gracefully if `graceMs` allows, and then every process of the agent. */

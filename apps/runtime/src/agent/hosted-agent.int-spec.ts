@@ -69,7 +69,9 @@ describe('an agent on a host', () => {
       guest: { version: '1.1.0', capabilities: ['exec.detached', 'console'] },
     });
     expect(await host.deliver(recipe.agentId, 1, 'hello')).toBe('echo: hello');
-    expect(host.agents.observed).toEqual([{ agentId: recipe.agentId, epoch: 1, state: 'running' }]);
+    expect(host.agents.observed).toEqual([
+      { agentId: recipe.agentId, epoch: 1, state: 'running', idleTtlSeconds: 0 },
+    ]);
   });
 
   it('has the old guest with the template legacy, and no chat with blank', async () => {
@@ -173,6 +175,35 @@ describe('an agent on a host', () => {
     expect(await host.deliver(agentId, 2, 'echo hi')).toBe('hi');
   });
 
+  it('gets another idle time at its epoch only, awake or frozen, and keeps it when its host restarts', async () => {
+    const agentId = await start({ idleTtlSeconds: 0 });
+    const idleTime = (): unknown => host.agents.observed[0]?.idleTtlSeconds;
+    host.agents.setIdleTime({ agentId, epoch: 2, idleTtlSeconds: 500 });
+    host.agents.setIdleTime({ agentId: newId('agt'), epoch: 1, idleTtlSeconds: 500 });
+    host.agents.setIdleTime({ agentId, epoch: 1, idleTtlSeconds: 600 });
+    await eventually(() => idleTime() === 600);
+    await eventually(() => host.activities.get(agentId)?.sleepAt !== null);
+    expect(host.agents.observed).toHaveLength(1);
+    await host.agents.of(agentId).freeze({ agentId, epoch: 1 });
+    host.agents.setIdleTime({ agentId, epoch: 1, idleTtlSeconds: 700 });
+    await eventually(() => idleTime() === 700);
+    const next = await HostFixture.open({ dataDir: host.dataDir });
+    expect(next.agents.observed).toMatchObject([{ state: 'frozen', idleTtlSeconds: 700 }]);
+    await next.agents.of(agentId).thaw({ agentId, epoch: 2 });
+    expect(next.agents.observed).toMatchObject([{ state: 'running', idleTtlSeconds: 700 }]);
+    await next.destroy();
+  });
+
+  it('falls asleep by the idle time that its thaw carries', async () => {
+    const agentId = await start({ idleTtlSeconds: 0 });
+    await host.agents.of(agentId).freeze({ agentId, epoch: 1 });
+    await host.agents.of(agentId).thaw({ agentId, epoch: 2, idleTtlSeconds: 1 });
+    expect(host.agents.observed).toMatchObject([{ epoch: 2, state: 'running', idleTtlSeconds: 1 }]);
+    await eventually(() =>
+      expect(host.reports).toMatchObject([{ agentId, epoch: 2, observation: { reason: 'idle' } }]),
+    );
+  });
+
   it('is woken by a higher epoch only, once, and only when it is frozen', async () => {
     const agentId = await start();
     const agent = host.agents.of(agentId);
@@ -267,8 +298,8 @@ describe('an agent on a host', () => {
     const guests = await guestsOf(awake);
     const next = await HostFixture.open({ dataDir: host.dataDir });
     expect(next.agents.observed.toSorted((a, b) => (a.state < b.state ? -1 : 1))).toEqual([
-      { agentId: frozen, epoch: 1, state: 'frozen' },
-      { agentId: awake, epoch: 1, state: 'running' },
+      { agentId: frozen, epoch: 1, state: 'frozen', idleTtlSeconds: 0 },
+      { agentId: awake, epoch: 1, state: 'running', idleTtlSeconds: 0 },
     ]);
     expect(await next.deliver(awake, 1, 'echo found')).toBe('found');
     await next.agents.of(frozen).thaw({ agentId: frozen, epoch: 2 });
@@ -288,7 +319,7 @@ describe('an agent on a host', () => {
     await host.agents.of(agentId).thaw({ agentId, epoch: 2 });
     const guests = await guestsOf(agentId);
     const next = await HostFixture.open({ dataDir: host.dataDir });
-    expect(next.agents.observed).toEqual([{ agentId, epoch: 2, state: 'running' }]);
+    expect(next.agents.observed).toEqual([{ agentId, epoch: 2, state: 'running', idleTtlSeconds: 0 }]);
     expect(await guestsOf(agentId)).toEqual(guests);
     await next.destroy();
   });
@@ -308,7 +339,7 @@ describe('an agent on a host', () => {
     const earlierBox = { ...others, inside: { ...paths, template: code } };
     writeFileSync(state, JSON.stringify({ ...earlier, box: earlierBox }));
     const next = await HostFixture.open({ dataDir: host.dataDir });
-    expect(next.agents.observed).toEqual([{ agentId, epoch: 1, state: 'running' }]);
+    expect(next.agents.observed).toEqual([{ agentId, epoch: 1, state: 'running', idleTtlSeconds: 0 }]);
     expect(await next.deliver(agentId, 1, 'echo found')).toBe('found');
     expect(await guestsOf(agentId)).toEqual(guests);
     await next.destroy();

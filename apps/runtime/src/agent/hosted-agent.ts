@@ -1,20 +1,21 @@
 import type {
   AgentEpoch,
+  IdleTime,
   ObservedAgent,
   ReplaceEnv,
   StartAgent,
   StartedAgent,
+  ThawAgent,
 } from '@berth/contracts/runtime';
 import { isDomainError } from '@berth/kernel';
 import pLimit from 'p-limit';
-import { stayAwakeForRunning } from '../execution/follow-execution.js';
-import type { CurrentGuest, Life } from './agent-life.js';
+import { observedAgent, type CurrentGuest, type Life } from './agent-life.js';
 import { NO_BOX, type AgentRecord } from './agent-record.js';
 import { agentNotFrozen, agentNotOnHost, agentUnavailable, staleEpoch } from './agent-refusals.js';
 import type { HostedAgentDeps } from './hosted-agent-deps.js';
 import type { BoxedGuest } from './boxed-guest.js';
 import { explainKill } from './explain-kill.js';
-import { dropBox, endGuest, findGuest, startGuest } from './guest-lifecycle.js';
+import { dropBox, endGuest, findGuest, freezeGuest, reopen, startGuest } from './guest-lifecycle.js';
 import { InterruptibleTask } from './interruptible-task.js';
 import { RecordKeeper } from './record-keeper.js';
 
@@ -52,9 +53,7 @@ export class HostedAgent {
 
   /** The agent's state on this host; null while it rests. */
   get observed(): ObservedAgent | null {
-    const { agentId, epoch } = this.#record;
-    if (this.#life.at === 'resting') return null;
-    return { agentId, epoch, state: this.#life.at === 'awake' ? 'running' : this.#life.at };
+    return observedAgent(this.#record, this.#life);
   }
 
   start(request: StartAgent): Promise<StartedAgent> {
@@ -66,7 +65,7 @@ export class HostedAgent {
     return this.#longTask.start(epoch, (interrupt) => this.#serial(() => this.#startNow(request, interrupt)));
   }
 
-  thaw({ agentId, epoch }: AgentEpoch): Promise<StartedAgent> {
+  thaw({ agentId, epoch, idleTtlSeconds }: ThawAgent): Promise<StartedAgent> {
     return this.#serial(async () => {
       this.#refuseBelow(this.#record.epoch, epoch);
       const life = this.#life;
@@ -76,8 +75,11 @@ export class HostedAgent {
         await this.deps.driver.thaw(agentId);
         this.#wake(life.guest);
       }
-      if (epoch !== this.#record.epoch) await this.#keeper.save({ epoch });
-      if (life.guest.refusesCommands) await this.#reopen(life.guest);
+      if (epoch !== this.#record.epoch) {
+        await this.#keeper.save({ epoch });
+        await this.#changeIdleTime(idleTtlSeconds ?? this.#record.idleTtlSeconds);
+      }
+      if (life.guest.refusesCommands) await reopen(life.guest);
       return life.guest.started;
     });
   }
@@ -88,10 +90,20 @@ export class HostedAgent {
    */
   async freeze({ epoch }: AgentEpoch): Promise<void> {
     const giveUpAt = Date.now() + DRAIN_MS;
-    await this.#serial(() => this.#quiesce(epoch));
+    await this.#serial(async () => {
+      if (this.#life.at === 'awake' && epoch === this.#record.epoch) await this.#life.guest.quiesce();
+    });
     while (!(await this.#serial(() => this.#freezeIfQuiet(epoch, giveUpAt)))) {
       if (this.#life.at === 'awake') await this.#life.guest.untilQuiet(giveUpAt - Date.now());
     }
+  }
+
+  /** Without effect unless the agent is up at that epoch; takes effect once its start or thaw is over. */
+  setIdleTime({ epoch, idleTtlSeconds }: IdleTime): void {
+    this.#inBackground(async () => {
+      const isUp = this.#life.at !== 'resting' && epoch === this.#record.epoch;
+      if (isUp) await this.#changeIdleTime(idleTtlSeconds);
+    });
   }
 
   async stop({ epoch }: AgentEpoch): Promise<void> {
@@ -181,8 +193,7 @@ export class HostedAgent {
       if (this.#keeper.removed) throw this.#stale();
       await this.#keeper.save(NO_BOX);
       if (interrupt.aborted) throw this.#stale();
-      this.deps.log.warn({ agentId: this.agentId, err: error }, 'could not start an agent');
-      await this.#keeper.log('error', isDomainError(error) ? error.message : 'The start failed.');
+      await this.#keeper.logFailedStart(error);
       throw error;
     }
   }
@@ -210,19 +221,15 @@ export class HostedAgent {
     });
   }
 
+  async #changeIdleTime(idleTtlSeconds: number): Promise<void> {
+    if (idleTtlSeconds === this.#record.idleTtlSeconds) return;
+    await this.#keeper.save({ idleTtlSeconds });
+    if ('guest' in this.#life) this.#life.guest.setIdleTime(idleTtlSeconds);
+  }
+
   async #wakeWithRunningCommands(guest: BoxedGuest): Promise<void> {
     this.#wake(guest);
-    await this.#reopen(guest);
-  }
-
-  /** Accepts commands again; commands that are already running keep the agent awake. */
-  async #reopen(guest: BoxedGuest): Promise<void> {
-    await guest.reopen();
-    void stayAwakeForRunning(guest);
-  }
-
-  async #quiesce(epoch: number): Promise<void> {
-    if (this.#life.at === 'awake' && epoch === this.#record.epoch) await this.#life.guest.quiesce();
+    await reopen(guest);
   }
 
   async #freezeIfQuiet(epoch: number, giveUpAt: number): Promise<boolean> {
@@ -237,16 +244,9 @@ export class HostedAgent {
   async #freezeNow(guest: BoxedGuest): Promise<void> {
     // In the same tick as the check for work in flight: no request is accepted from here on.
     this.#life = { at: 'frozen', guest };
-    guest.rest();
-    try {
-      await this.deps.driver.freeze(this.agentId);
-      guest.halt();
-    } catch (error) {
-      guest.halt();
-      await this.#wakeWithRunningCommands(guest);
-      this.deps.log.error({ agentId: this.agentId, err: error }, 'could not freeze an agent');
-      throw agentUnavailable('The agent cannot be put to sleep right now.');
-    }
+    if (await freezeGuest(this.deps, this.agentId, guest)) return;
+    await this.#wakeWithRunningCommands(guest);
+    throw agentUnavailable('The agent cannot be put to sleep right now.');
   }
 
   async #sleepIfIdle(guest: BoxedGuest): Promise<void> {
@@ -256,8 +256,7 @@ export class HostedAgent {
   }
 
   #watchEnd(guest: BoxedGuest): void {
-    const fail = (): Promise<void> => this.#fail(guest, 'exited', GUEST_GONE);
-    void guest.box.gone.then(() => this.#inBackground(fail));
+    void guest.box.gone.then(() => this.#inBackground(() => this.#fail(guest, 'exited', GUEST_GONE)));
   }
 
   /** Ends the agent after a failure and reports it. */

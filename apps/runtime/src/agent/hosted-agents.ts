@@ -1,4 +1,4 @@
-import type { AgentEpoch, ObservedAgent, StartAgent, StartedAgent } from '@berth/contracts/runtime';
+import type { AgentEpoch, IdleTime, ObservedAgent, StartAgent, StartedAgent } from '@berth/contracts/runtime';
 import { isId } from '@berth/kernel';
 import { Logger } from '@berth/telemetry';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
@@ -62,6 +62,11 @@ export class HostedAgents implements OnModuleInit {
     const agent = new HostedAgent(blankRecord(agentId), this.deps);
     this.#agents.set(agentId, agent);
     return agent;
+  }
+
+  /** Ignores an agent that this host does not have at that epoch. */
+  setIdleTime(time: IdleTime): void {
+    this.#agents.get(time.agentId)?.setIdleTime(time);
   }
 
   /** Calls `work` before an agent is removed; the removal waits for it. */

@@ -1,3 +1,4 @@
+import { isDomainError } from '@berth/kernel';
 import type { AgentRecord } from './agent-record.js';
 import type { HostedAgentDeps } from './hosted-agent-deps.js';
 
@@ -9,7 +10,7 @@ export class RecordKeeper {
 
   constructor(
     record: AgentRecord,
-    private readonly deps: Pick<HostedAgentDeps, 'records' | 'systemLog' | 'observations'>,
+    private readonly deps: Pick<HostedAgentDeps, 'records' | 'systemLog' | 'observations' | 'log'>,
   ) {
     this.#record = record;
   }
@@ -25,6 +26,12 @@ export class RecordKeeper {
 
   async log(level: 'info' | 'error', message: string): Promise<void> {
     await this.deps.systemLog.add(this.#record.agentId, level, message);
+  }
+
+  /** Logs why a start failed, for the operator and, as far as it is theirs, for the owner. */
+  async logFailedStart(error: unknown): Promise<void> {
+    this.deps.log.warn({ agentId: this.#record.agentId, err: error }, 'could not start an agent');
+    await this.log('error', isDomainError(error) ? error.message : 'The start failed.');
   }
 
   /** Repeats the report until it is acknowledged, while the agent is at this epoch. */

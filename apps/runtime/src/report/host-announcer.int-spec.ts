@@ -1,5 +1,6 @@
 import type { AnnounceHost, HostFigures, HostOrders } from '@berth/contracts/agents';
 import type { Requester } from '@berth/messaging';
+import { eventually } from '@berth/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { HostFixture, quietLog } from '../__fixtures__/host.fixture.js';
 import { HostAnnouncer } from './host-announcer.js';
@@ -30,7 +31,7 @@ describe('a host that announces itself', () => {
     await host.agents.start(recipe);
     const respond = async (_: unknown, { agents, freeMemMb }: AnnounceHost): Promise<unknown> => {
       expect(freeMemMb).toBe(512);
-      expect(agents).toEqual([{ agentId, epoch: 1, state: 'running' }]);
+      expect(agents).toEqual([{ agentId, epoch: 1, state: 'running', idleTtlSeconds: 0 }]);
       await host.agents.start({ ...recipe, epoch: 2 });
       return { remove: [], stop: [agentId], logId: 'log_1' };
     };
@@ -43,8 +44,26 @@ describe('a host that announces itself', () => {
       await HostLog.open(host.dataDir),
       quietLog,
     ).announce();
-    expect(host.agents.observed).toEqual([{ agentId, epoch: 2, state: 'running' }]);
+    expect(host.agents.observed).toEqual([{ agentId, epoch: 2, state: 'running', idleTtlSeconds: 0 }]);
     expect(await host.deliver(agentId, 2, 'still here')).toBe('echo: still here');
+  });
+
+  it('sends the idle time of its agents, and takes over the one that the response has for that epoch', async () => {
+    host = await HostFixture.open();
+    const recipe = HostFixture.recipe({ idleTtlSeconds: 900 });
+    const { agentId } = recipe;
+    await host.agents.start(recipe);
+    const announced: AnnounceHost[] = [];
+    const idleTimes = [{ agentId, epoch: 1, idleTtlSeconds: 300 }];
+    const respond = (_: unknown, announcement: AnnounceHost): Promise<HostOrders> => {
+      announced.push(announcement);
+      return Promise.resolve({ remove: [], stop: [], idleTimes, logId: 'log_1' });
+    };
+    const requester = { request: respond } as unknown as Pick<Requester, 'request'>;
+    const hostLog = await HostLog.open(host.dataDir);
+    await new HostAnnouncer({ id: 'hst_1' }, host.agents, figures, requester, hostLog, quietLog).announce();
+    expect(announced).toMatchObject([{ agents: [{ agentId, idleTtlSeconds: 900 }] }]);
+    await eventually(() => host.agents.observed[0]?.idleTtlSeconds === 300);
   });
 
   it('names the event log of its first announcement from then on, also after a restart', async () => {

@@ -49,11 +49,11 @@ export class HostAnnouncer {
     forget();
   }
 
-  /** Sends the agents of this host and ends those that should not exist. */
+  /** Sends the agents of this host, ends those that should not exist, and corrects the idle time of others. */
   async announce(): Promise<void> {
     const figures = await this.figures.read();
     const announced = this.agents.observed;
-    const { remove, stop, logId } = await this.requester.request(
+    const { remove, stop, idleTimes, logId } = await this.requester.request(
       agentsRequests.announceHost,
       {
         host: this.host.id,
@@ -66,6 +66,7 @@ export class HostAnnouncer {
       { host: this.host.id },
     );
     await this.hostLog.keep(logId);
+    for (const time of idleTimes ?? []) this.agents.setIdleTime(time);
     await Promise.all([
       ...remove.map((agentId) => this.#obey(agentId, () => this.agents.remove(agentId))),
       ...stop.map((agentId) => this.#obey(agentId, () => this.#stop(agentId, announced))),

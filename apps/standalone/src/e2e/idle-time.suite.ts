@@ -3,6 +3,7 @@ import { eventually } from '@berth/testing';
 import { describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
 import { openConsole } from './console.suite.js';
+import { anOwner, PEOPLE } from './end-users.fixture.js';
 import { Executions } from './executions.fixture.js';
 import type { Stack } from './stack.fixture.js';
 
@@ -11,6 +12,10 @@ const IDLE_SECONDS = 15;
 /** What keeps an agent awake, each with an agent of its own. They run concurrently, because they mainly wait. */
 export const describeIdleTime = (stack: () => Stack): void => {
   const api = new Api(stack);
+  const setIdleTime = async (externalId: string, seconds: number): Promise<void> => {
+    const body = { policy: { idle_sleep_seconds: seconds } };
+    expect((await api.call('PUT', `${PEOPLE}/${externalId}/policy`, { body })).status).toBe(200);
+  };
 
   describe.concurrent('an agent with an idle time', () => {
     it('falls asleep when it is idle', async () => {
@@ -19,6 +24,29 @@ export const describeIdleTime = (stack: () => Stack): void => {
       expect(asleep).toMatchObject({ stateReason: 'idle' });
       expect((await api.chat(id, 'still there?')).body.response).toContain('still there?');
     });
+
+    it('falls asleep by the idle time of a policy that is set while it runs, or sleeps warm', async () => {
+      const [running, warm] = [await anOwner(api), await anOwner(api)];
+      await api.post(`/api/agents/${warm.agentId}/sleep`);
+      for (const { externalId } of [running, warm]) await setIdleTime(externalId, IDLE_SECONDS);
+      expect((await api.chat(warm.agentId, 'awake?')).status).toBe(200);
+      for (const { agentId } of [running, warm])
+        expect(await api.inState(agentId, 'sleeping', 40_000)).toMatchObject({ stateReason: 'idle' });
+    }, 100_000);
+
+    it('stays awake beyond it under a policy that says always on, and sleeps by it again without', async () => {
+      const { externalId, agentId } = await anOwner(api, { idleTtlSeconds: IDLE_SECONDS });
+      await setIdleTime(externalId, 0);
+      // Wakes it, should it have fallen asleep before.
+      expect((await api.chat(agentId, 'awake?')).status).toBe(200);
+      const until = Date.now() + 20_000;
+      await eventually(() => Date.now() > until, { timeoutMs: 25_000, intervalMs: 500 });
+      expect((await api.get(`/api/agents/${agentId}`)).body).toMatchObject({
+        ...{ state: 'running', idleTtlSeconds: 0, sleepAt: null },
+      });
+      await api.call('DELETE', `${PEOPLE}/${externalId}/policy`);
+      await api.inState(agentId, 'sleeping', 40_000);
+    }, 100_000);
 
     it('stays awake beyond it while a detached execution runs, and falls asleep afterwards', async () => {
       const { id } = await api.runningAgent({ templateId: 'blank', idleTtlSeconds: IDLE_SECONDS });

@@ -109,6 +109,19 @@ export const describePoliciesApi = (stack: () => Stack): void => {
         expect(await agent(id)).toMatchObject({ resources: { memMb: 256, diskGb: 2 }, idleTtlSeconds: 900 });
     });
 
+    it('gives an agent that sleeps warm other sizes when it wakes, by a new start of its program', async () => {
+      const { externalId, agentId } = await anOwner(api, { templateId: 'probe' });
+      const startedAt = async (): Promise<unknown> => {
+        expect((await api.post(`/api/agents/${agentId}/sleep`)).body['sleepDepth']).toBe('warm');
+        await put(externalId, { mem_mb: 512 });
+        return (await api.chat(agentId, 'started')).body.response;
+      };
+      const before = (await api.chat(agentId, 'started')).body.response;
+      const resized = await startedAt();
+      expect(resized).not.toBe(before);
+      expect(await startedAt()).toBe(resized);
+    });
+
     it('is gone with its end user: another one with the same external id has none', async () => {
       const { externalId } = await anOwner(api, { templateId: 'blank' });
       await put(externalId, { mem_mb: 512, wakes_per_hour: 0, compute_minutes_cap: 0 });

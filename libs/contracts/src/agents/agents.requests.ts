@@ -20,7 +20,7 @@ import type { DeployBody } from './deployments.schemas.js';
 import type { DeploymentView } from './deployment.view.js';
 import type { PageRequest } from '../schema/index.js';
 import type { HostFigures, HostView } from './host.view.js';
-import type { ObservedAgent } from './observed-agent.js';
+import type { ObservedAgent, WantedIdleTime } from './observed-agent.js';
 import type { AgentState, AgentView, EnvVarView, TemplateView } from './agent.view.js';
 
 /** A null `idleTtlSeconds` takes the default, 900. */
@@ -134,10 +134,12 @@ export interface AnnounceHost {
   readonly logId: string | null;
 }
 
-/** Agents that the host has to end, because they are deleted, stopped or on another host according to the log. */
+/** What the host has to change: agents that it ends, because they are deleted, stopped or on another host by the log. */
 export interface HostOrders {
   readonly remove: readonly string[];
   readonly stop: readonly string[];
+  /** Agents whose idle time is another one by now. An older release leaves it out. */
+  readonly idleTimes?: readonly WantedIdleTime[];
   /** Identity of the event log: the host stores it at its first announcement and sends it with every later one. */
   readonly logId: string;
 }

@@ -17,7 +17,7 @@ export {
 export { deployBody, type DeployBody } from './deployments.schemas.js';
 export { agentsEvents, type AgentLifecycleEvent } from './agents.events.js';
 export { HOST_STATES, type Capacity, type HostFigures, type HostState, type HostView } from './host.view.js';
-export type { ObservedAgent } from './observed-agent.js';
+export type { ObservedAgent, WantedIdleTime } from './observed-agent.js';
 export {
   agentsRequests,
   type AcceptedDeployment,

@@ -3,3 +3,9 @@ export interface AgentEpoch {
   readonly agentId: string;
   readonly epoch: number;
 }
+
+/** The idle time of an agent at one epoch. */
+export interface IdleTime extends AgentEpoch {
+  /** Seconds of inactivity after which the host freezes the agent; 0 means never. */
+  readonly idleTtlSeconds: number;
+}

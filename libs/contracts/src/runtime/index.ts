@@ -15,6 +15,7 @@ export {
   type ReplaceEnv,
   type StartAgent,
   type StartedAgent,
+  type ThawAgent,
 } from './runtime.requests.js';
 export {
   LOG_LEVELS,
@@ -24,7 +25,7 @@ export {
   type LogSource,
   type LogsQuery,
 } from './logs.schemas.js';
-export type { AgentEpoch } from './agent-epoch.js';
+export type { AgentEpoch, IdleTime } from './agent-epoch.js';
 export type {
   BuildFailureCode,
   BuildOrigin,

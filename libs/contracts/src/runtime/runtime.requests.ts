@@ -1,7 +1,7 @@
 import { defineRequest, type ErrorKind } from '@berth/kernel';
 import type { NullWhenAbsent } from '../schema/index.js';
 import type { BuildRef, BuildState, BuildVersion } from './builds.js';
-import type { AgentEpoch } from './agent-epoch.js';
+import type { AgentEpoch, IdleTime } from './agent-epoch.js';
 import type {
   ExecuteCommand,
   ExecuteLegacyCommand,
@@ -46,6 +46,9 @@ export interface StartAgent extends AgentEpoch {
   /** Maximum time for the whole start, clean-up after a failure included. The agent must be ready within it. */
   readonly deadlineMs: number;
 }
+
+/** Without an idle time, the one of the last start stays. */
+export type ThawAgent = AgentEpoch & Partial<IdleTime>;
 
 export interface StartedAgent {
   readonly guest: { readonly version: string; readonly capabilities: readonly string[] };
@@ -112,6 +115,8 @@ export interface LogsPage {
 /** An agent's state on a host. */
 export interface ObservedAgent extends AgentEpoch {
   readonly state: 'starting' | 'running' | 'frozen';
+  /** As in `IdleTime`. */
+  readonly idleTtlSeconds: number;
 }
 
 /** What an agent uses on its host. null: unknown, or nothing of it runs. */
@@ -164,7 +169,7 @@ export const runtimeRequests = {
     whenLost: 'repeat',
   }),
   /** Wakes a frozen agent under a new, higher epoch. Errors: conflict `agent_not_frozen`. */
-  thaw: defineRequest<AgentEpoch, StartedAgent>('cmd.runtime.thaw.v1.{host}', 10_000, { whenLost: 'repeat' }),
+  thaw: defineRequest<ThawAgent, StartedAgent>('cmd.runtime.thaw.v1.{host}', 10_000, { whenLost: 'repeat' }),
   /**
    * Freezes the agent once its work in flight is finished, after 20 s at the latest. A no-op if it is already frozen at
    * that epoch.
@@ -172,6 +177,12 @@ export const runtimeRequests = {
   freeze: defineRequest<AgentEpoch, Record<string, never>>('cmd.runtime.freeze.v1.{host}', 30_000, {
     whenLost: 'repeat',
   }),
+  /** Changes the idle time of agents, also of frozen ones. Ignores those that the host does not have at that epoch. */
+  setIdleTimes: defineRequest<{ readonly agents: readonly IdleTime[] }, Record<string, never>>(
+    'cmd.runtime.set-idle-times.v1.{host}',
+    10_000,
+    { whenLost: 'repeat' },
+  ),
   /**
    * Ends the agent's processes (TERM, 10 s, KILL) and keeps the volume. A no-op if nothing runs. Accepts an epoch above
    * the host's own.
