@@ -67,12 +67,15 @@ export class CredentialWatch {
     });
   }
 
-  /** Calls `cut` once the credential of a request that takes long is no longer valid, until the result is disposed. */
-  whileLong(request: Pick<ApiRequest, 'credential'>, cut: () => void): Disposable {
+  /**
+   * Calls `cut` with the reason once the credential of a request that takes long is no longer valid, until the result is
+   * disposed.
+   */
+  whileLong(request: Pick<ApiRequest, 'credential'>, cut: (reason: unknown) => void): Disposable {
     const over = new AbortController();
     const timer = setTimeout(() => {
       void this.untilRefused(request, over.signal).then((reason) => {
-        if (reason !== undefined) cut();
+        if (reason !== undefined) cut(reason);
       });
     }, LONG_MS);
     return {

@@ -2,6 +2,7 @@ import { filesRequests, type StagedRef } from '@berth/contracts/files';
 import { Requester } from '@berth/messaging';
 import { Injectable } from '@nestjs/common';
 import { envelopeOf } from '../auth/caller.js';
+import { CredentialWatch } from '../auth/credential-watch.js';
 import type { ApiRequest } from '../http/fastify-types.js';
 import { AgentTransfers } from './agent-transfer.js';
 import { readIncoming } from './incoming-body.js';
@@ -28,11 +29,12 @@ export class StagedFiles {
   constructor(
     private readonly requester: Requester,
     private readonly transfers: AgentTransfers,
+    private readonly credentials: CredentialWatch,
   ) {}
 
   /**
    * Reads the body and passes the staged file on. Nothing stays staged when `reader` or `put` throws, the client
-   * hangs up, or `put` returns undefined.
+   * hangs up, `put` returns undefined, or the credential ends before the file is staged: then it throws that refusal.
    */
   async receive<Read, Result>(
     request: ApiRequest,
@@ -43,10 +45,13 @@ export class StagedFiles {
     const open = (refusedEpoch: number | null) =>
       this.requester.request(filesRequests.openStage, { ...envelopeOf(request), agentId, refusedEpoch });
     const staging = new UploadStaging(this.transfers, open);
+    const refused = Promise.withResolvers<never>();
+    refused.promise.catch(() => undefined);
+    using _watched = this.credentials.whileLong(request, refused.reject);
     let result: Result | undefined;
     try {
-      const read = await readInto(request, staging, reader(staging));
-      const staged = await staging.finish();
+      const read = await readInto(request, staging, reader(staging), refused.promise);
+      const staged = await Promise.race([staging.finish(), refused.promise]);
       result = await put({ read, staged, size: staging.size });
       return result;
     } catch (error) {
@@ -69,8 +74,13 @@ const readInto = async <Read>(
   { raw }: ApiRequest,
   staging: UploadStaging,
   reader: StageReader<Read>,
+  refused: Promise<never>,
 ): Promise<Read> => {
-  const failed = reader.failed === undefined ? staging.failed : Promise.race([staging.failed, reader.failed]);
+  const failed = Promise.race([
+    staging.failed,
+    refused,
+    ...(reader.failed === undefined ? [] : [reader.failed]),
+  ]);
   await readIncoming(raw, { onChunk: (chunk) => reader.push(chunk), failed });
   return reader.finish();
 };

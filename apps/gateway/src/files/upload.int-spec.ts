@@ -310,6 +310,35 @@ describe('a client', () => {
     expect(test.services.requestsTo(filesRequests.put)).toEqual([]);
   });
 
+  it.each([
+    ['midway', 5_000_000],
+    ['while the agent wakes', 0],
+  ])('whose key is revoked %s gets 401 within 5 s and leaves nothing behind', async (_when, missing) => {
+    const { promise: awake, resolve: wake } = Promise.withResolvers<void>();
+    const staged = { stagedId: newId('stg'), host: 'host1', epoch: 1 };
+    if (missing === 0)
+      test.services.on(filesRequests.openStage, async () => {
+        await awake;
+        return { ...files.port.ticketFor({ kind: 'stage', stagedId: staged.stagedId }), staged };
+      });
+    const key = test.services.key();
+    const body = form(file('a', 'x'.repeat(100_000)), field('dest_dir', '.'));
+    const sent = missing === 0 ? body : body.slice(0, -100);
+    const length = Buffer.byteLength(sent) + missing;
+    const request = start({ authorization: `Bearer ${key}`, 'content-length': length });
+    const responded = once(request, 'response') as Promise<[IncomingMessage]>;
+    request.on('error', () => undefined).write(sent);
+    await eventually(() => test.services.requestsTo(filesRequests.openStage).length === 1);
+    test.services.revoke(key);
+    const since = Date.now();
+    const [response] = await responded;
+    expect([response.statusCode, Date.now() - since < 5_000]).toEqual([401, true]);
+    request.destroy();
+    wake();
+    await nothingIsLeft();
+    expect(test.services.requestsTo(filesRequests.put)).toEqual([]);
+  });
+
   it('that half-closes early gets 400', async () => {
     const socket = connect({
       port: Number(new URL(test.gateway.url).port),

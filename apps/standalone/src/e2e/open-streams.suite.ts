@@ -10,7 +10,7 @@ import type { Stack } from './stack.fixture.js';
 const WITHIN_MS = 5_000;
 /** The shortest there is. */
 const TTL_SECONDS = 30;
-const SCOPES = ['console', 'logs', 'app'];
+const SCOPES = ['console', 'logs', 'app', 'files'];
 
 /** One socket or stream; `closed` resolves with its name. */
 interface Open {
@@ -18,9 +18,11 @@ interface Open {
   leave(): void;
 }
 
-const NAMES = ['console', 'logs', 'app', 'socket of the app'];
+const NAMES = ['console', 'logs', 'app', 'socket of the app', 'upload'];
+/** What the upload would write. */
+const UPLOADED = 'cut-off.txt';
 
-/** Sockets and streams that were opened with a token end with it. They are open at one gateway, and the token ends at another. */
+/** Sockets, streams and uploads that were begun with a token end with it. They are open at one gateway, and the token ends at another. */
 export const describeOpenStreams = (stack: () => Stack): void => {
   const api = new Api(stack);
 
@@ -42,6 +44,29 @@ export const describeOpenStreams = (stack: () => Stack): void => {
     return { closed, leave: () => void request.destroy() };
   };
 
+  /** A file that keeps coming; the end of its credential is its response. */
+  const upload = async (agentId: string, authorization: string): Promise<Open> => {
+    const url = `${stack().urls.at(-1) ?? ''}/api/agents/${agentId}/files/write`;
+    const headers = { authorization, 'content-type': 'application/json', expect: '100-continue' };
+    const request = httpRequest(url, { method: 'PUT', headers, agent: false });
+    request.flushHeaders();
+    await once(request, 'continue');
+    request.write(`{"path":"${UPLOADED}","content":"`);
+    const more = setInterval(() => request.write('more'), 500);
+    const closed = new Promise<string>((resolve) => {
+      request.once('response', ({ statusCode = 0 }) =>
+        resolve(statusCode >= 400 ? 'upload' : `upload: ${statusCode}`),
+      );
+      request.on('error', () => resolve('upload'));
+    });
+    const leave = (): void => void request.destroy(new Error('The client leaves.'));
+    void closed.then(() => {
+      clearInterval(more);
+      leave();
+    });
+    return { closed, leave };
+  };
+
   const openAll = async ({ agentId }: AgentOwner, token: string): Promise<readonly Open[]> => {
     const bearer = { authorization: `Bearer ${token}` };
     const app = { ...bearer, host: `${agentId.replace('_', '-')}.apps.localhost` };
@@ -53,6 +78,7 @@ export const describeOpenStreams = (stack: () => Stack): void => {
       await stream('logs', `${agent}/logs?follow=true`, bearer),
       await stream('app', '/events', app),
       await socket('socket of the app', '/socket', app),
+      await upload(agentId, bearer.authorization),
     ];
   };
 
@@ -85,6 +111,9 @@ export const describeOpenStreams = (stack: () => Stack): void => {
       const open = await openAll(other, await mintToken(api, other, SCOPES));
       await api.call('DELETE', `${PEOPLE}/${other.externalId}/tokens`);
       await expectClosed(open, Date.now());
+      const { entries } = (await api.get<{ entries: object[] }>(`/api/agents/${other.agentId}/files/list`))
+        .body;
+      expect(entries).not.toContainEqual(expect.objectContaining({ name: UPLOADED }));
       expect(ended).toEqual([]);
       for (const one of lasting) one.leave();
       expect(await closed(lasting)).toEqual(NAMES);
