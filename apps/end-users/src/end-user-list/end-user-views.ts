@@ -16,15 +16,10 @@ export class EndUserViews {
   ) {}
 
   /** Errors: not_found `end_user_not_found` when the key of the end user is destroyed. */
-  async ofState({
-    endUserId,
-    accountId,
-    sealed,
-    suspendedAt,
-    policy,
-    createdAt,
-    updatedAt,
-  }: LiveEndUser): Promise<EndUserView> {
+  async ofState(
+    { endUserId, sealed, suspendedAt, policy, createdAt, updatedAt }: LiveEndUser,
+    agentCount: number,
+  ): Promise<EndUserView> {
     const personal = await this.keys.find(endUserId);
     if (personal === null) throw endUserNotFound();
     const [active] = await this.database.query<{ at: Date }>(
@@ -34,9 +29,7 @@ export class EndUserViews {
     const status = suspendedAt === null ? 'active' : 'suspended';
     const lastActiveAt = active?.at.toISOString() ?? null;
     const record = { endUserId, status, suspendedAt, policy, createdAt, updatedAt, lastActiveAt } as const;
-    const [view] = await this.complete(accountId, [{ ...record, ...personal.open(sealed) }]);
-    if (view === undefined) throw endUserNotFound();
-    return view;
+    return viewOf({ ...record, ...personal.open(sealed) }, agentCount);
   }
 
   async complete(accountId: string, records: readonly EndUserRecord[]): Promise<readonly EndUserView[]> {

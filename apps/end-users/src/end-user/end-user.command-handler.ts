@@ -25,8 +25,9 @@ export class EndUserCommandHandler {
   ) {}
 
   async put(command: PutEndUser): Promise<PutEndUserResult> {
+    const agentCount = await this.countAgents(command);
     const { endUser, created } = await this.writes.put(command);
-    return { endUser: await this.views.ofState(endUser), created };
+    return { endUser: await this.views.ofState(endUser, agentCount), created };
   }
 
   async enlist(command: EndUserCommand): Promise<EnlistedEndUser> {
@@ -56,10 +57,16 @@ export class EndUserCommandHandler {
   }
 
   private async change(command: EndUserCommand, type: 'Suspend' | 'Resume'): Promise<EndUserView> {
+    const agentCount = await this.countAgents(command);
     const { state, revision, position } = await this.writes.change(command, type);
     if (state.kind !== 'live' || revision === null) throw endUserNotFound();
     await this.standing.record(state, revision);
     if (position !== null) await this.agents.setStanding(state, position);
-    return this.views.ofState(state);
+    return this.views.ofState(state, agentCount);
+  }
+
+  /** Precedes every change, so that one that is refused because `agents` cannot be reached has changed nothing. */
+  private async countAgents({ accountId, externalId }: EndUserCommand): Promise<number> {
+    return (await this.agents.count(accountId, [externalId]))[externalId] ?? 0;
   }
 }

@@ -1,19 +1,16 @@
-import { endUsersRequests } from '@berth/contracts/end-users';
-import { newId } from '@berth/kernel';
-import { NatsLink, Requester } from '@berth/messaging';
-import { createLogger } from '@berth/telemetry';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeAccountApi } from './account-api.suite.js';
 import { describeAccountsApi } from './accounts-api.suite.js';
 import { describeAgentsApi } from './agents-api.suite.js';
-import { Api } from './api.fixture.js';
+import { Api, codeOf } from './api.fixture.js';
 import { describeAppProxy } from './app.suite.js';
 import { describeAuditOfEndUsers } from './audit-api.suite.js';
 import { describeCaps } from './caps.suite.js';
 import { describeConsoleApi } from './console.suite.js';
 import { describeEndUserSuspension } from './end-user-suspension.suite.js';
 import { describeEndUsersApi } from './end-users-api.suite.js';
+import { anOwner, PEOPLE, type AgentOwner } from './end-users.fixture.js';
 import { describeEnvironmentApi } from './environment.suite.js';
 import { describeExecAndAgents } from './exec-agents.suite.js';
 import { describeExecApi } from './exec-api.suite.js';
@@ -77,29 +74,6 @@ describe('every service as a separate process, with two each of gateway, agents 
   describe('a killed service', () => {
     const api = new Api(running);
 
-    const suspend = async (externalId: string): Promise<void> => {
-      const { id: accountId } = (await api.get<{ id: string }>('/api/v1/account')).body;
-      const url = running().infrastructure.natsUrlOf('gateway');
-      const link = await NatsLink.open({
-        url,
-        name: 'gateway',
-        log: createLogger({ service: 'test', level: 'silent' }),
-      });
-      const command = {
-        commandId: newId('cmd'),
-        accountId,
-        externalId,
-        actor: { kind: 'system', id: 'test' },
-      } as const;
-      try {
-        await expect(new Requester(link).request(endUsersRequests.suspend, command)).rejects.toMatchObject({
-          kind: 'unavailable',
-        });
-      } finally {
-        await link.close();
-      }
-    };
-
     it.each(['accounts', 'agents', 'delivery', 'runtime', 'gateway'])(
       '%s: chats that reach the gateway end within 6 s while it is down, and succeed within 30 s of its restart',
       async (name) => {
@@ -139,23 +113,52 @@ describe('every service as a separate process, with two each of gateway, agents 
       );
     });
 
-    it('agents: learn of a suspension during their absence when they are back', async () => {
-      const path = '/api/v1/end-users/absent';
-      await api.call('PUT', path, { body: {} });
-      const { id } = await api.runningAgent({ externalUserId: 'absent', idleTtlSeconds: 0 });
-      for (const name of ['agents', 'agents-2']) await running().programs.get(name)?.end('SIGKILL');
-      // The gateway suspends nobody while the agents cannot be counted; this is a command that it sent just before.
-      await suspend('absent');
-      for (const name of ['agents', 'agents-2']) await running().replace(name);
-      await api.inState(id, 'sleeping', 30_000);
-      await eventually(
-        async () =>
-          expect((await api.chat(id, 'hello')).body).toMatchObject({
-            detail: { code: 'end_user_suspended' },
-          }),
-        { timeoutMs: 10_000 },
-      );
-    });
+    it('agents: a suspension in their absence is 503 and changes nothing, and one that meets their end holds or not for all', async () => {
+      const gone = async () => {
+        for (const name of ['agents', 'agents-2']) await running().programs.get(name)?.end('SIGKILL');
+      };
+      const back = async () => {
+        for (const name of ['agents', 'agents-2']) await running().replace(name);
+      };
+      const owners = await Promise.all([1, 2, 3, 4].map(() => anOwner(api, { idleTtlSeconds: 0 })));
+      const suspend = ({ externalId }: AgentOwner) => api.post(`${PEOPLE}/${externalId}/suspend`);
+      const [first, ...others] = owners as [AgentOwner, ...AgentOwner[]];
+      await gone();
+      const refused = await suspend(first);
+      expect([refused.status, codeOf(refused)]).toEqual([503, 'service_unavailable']);
+      await back();
+      await api.inState(first.agentId, 'running', 30_000);
+      expect((await api.get(`${PEOPLE}/${first.externalId}`)).body).toMatchObject({
+        ...{ status: 'active', suspendedAt: null },
+      });
+      await eventually(async () => expect((await api.chat(first.agentId, 'hello')).status).toBe(200), {
+        timeoutMs: 30_000,
+      });
+
+      const met = Promise.all(others.map(suspend));
+      await gone();
+      const outcomes = await met;
+      await back();
+      for (const [index, { externalId, agentId }] of others.entries()) {
+        const { body } = await eventually(
+          async () => {
+            const read = await api.get<{ status: string }>(`${PEOPLE}/${externalId}`);
+            expect(read.status).toBe(200);
+            return read;
+          },
+          { timeoutMs: 30_000 },
+        );
+        expect([200, 503]).toContain(outcomes[index]?.status);
+        if (outcomes[index]?.status === 200) expect(body.status).toBe('suspended');
+        const isSuspended = body.status === 'suspended';
+        if (isSuspended) await api.inState(agentId, 'sleeping', 30_000);
+        await eventually(
+          async () => expect((await api.chat(agentId, 'hello')).status).toBe(isSuspended ? 403 : 200),
+          { timeoutMs: 30_000 },
+        );
+        expect((await suspend({ externalId, agentId })).status).toBe(200);
+      }
+    }, 120_000);
 
     it('runtime: leaves its agents running, and the restarted runtime takes them over', async () => {
       const { id } = await api.runningAgent({ templateId: 'probe' });
