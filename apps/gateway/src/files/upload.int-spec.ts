@@ -313,7 +313,7 @@ describe('a client', () => {
   it.each([
     ['midway', 5_000_000],
     ['while the agent wakes', 0],
-  ])('whose key is revoked %s gets 401 within 5 s and leaves nothing behind', async (_when, missing) => {
+  ])('whose key is revoked %s gets 401 and leaves nothing behind', async (_when, missing) => {
     const { promise: awake, resolve: wake } = Promise.withResolvers<void>();
     const staged = { stagedId: newId('stg'), host: 'host1', epoch: 1 };
     if (missing === 0)
@@ -330,9 +330,8 @@ describe('a client', () => {
     request.on('error', () => undefined).write(sent);
     await eventually(() => test.services.requestsTo(filesRequests.openStage).length === 1);
     test.services.revoke(key);
-    const since = Date.now();
     const [response] = await responded;
-    expect([response.statusCode, Date.now() - since < 5_000]).toEqual([401, true]);
+    expect(response.statusCode).toBe(401);
     request.destroy();
     wake();
     await nothingIsLeft();
