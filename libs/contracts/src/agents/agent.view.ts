@@ -62,3 +62,6 @@ export interface EnvVarView {
   readonly isSecret: boolean;
   readonly updatedAt: string;
 }
+
+/** What an agent was used for. */
+export type ActivityKind = 'chat' | 'file' | 'exec' | 'console' | 'app' | 'webhook' | 'schedule' | 'start';

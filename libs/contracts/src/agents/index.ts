@@ -2,6 +2,7 @@ export type { Addressee } from './addressee.js';
 export { AGENT_LIMITS, variableBytes } from './agent-limits.js';
 export {
   AGENT_STATES,
+  type ActivityKind,
   type AgentState,
   type AgentView,
   type EnvVarView,
@@ -17,14 +18,12 @@ export {
 export { deployBody, type DeployBody } from './deployments.schemas.js';
 export { agentsEvents, type AgentLifecycleEvent } from './agents.events.js';
 export { HOST_STATES, type Capacity, type HostFigures, type HostState, type HostView } from './host.view.js';
+export type { AnnounceHost, HostOrders, ReportActivity, ReportObservation } from './host-reports.js';
 export type { ObservedAgent, WantedIdleTime } from './observed-agent.js';
 export {
   agentsRequests,
   type AcceptedDeployment,
-  type ActivityKind,
   type AgentRef,
-  type AnnounceHost,
-  type HostOrders,
   type HostRef,
   type AwakeAgent,
   type CreateAgent,
@@ -41,8 +40,6 @@ export {
   type LocatedAgent,
   type OpenApp,
   type OpenedApp,
-  type ReportActivity,
-  type ReportObservation,
   type SetEnvVar,
   type TransitionResult,
 } from './agents.requests.js';
