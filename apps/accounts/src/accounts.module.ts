@@ -11,6 +11,10 @@ import { AuthenticateNatsController } from './authenticate/authenticate.nats-con
 import { AuthenticateQuery } from './authenticate/authenticate.query.js';
 import { KeyUsage } from './authenticate/key-usage.js';
 import { AccountsConfig, readAccountsConfig } from './config.js';
+import { FeedbackCommandHandler } from './feedback/feedback.command-handler.js';
+import { FeedbackListQuery } from './feedback/feedback-list.query.js';
+import { FeedbackNatsController } from './feedback/feedback.nats-controller.js';
+import { FeedbackStreams } from './feedback/feedback.streams.js';
 import { FirstStart } from './installation/first-start.js';
 import { InstallationStreams } from './installation/installation.streams.js';
 import { Installer } from './installation/installer.js';
@@ -42,7 +46,13 @@ import { AccountStanding } from './standing/account-standing.js';
     ProjectionModule.forFeature(accountListProjection),
     RelayModule.forFeature({ categories: PUBLISHED_CATEGORIES, toContractEvent }),
   ],
-  controllers: [AccountNatsController, AuthenticateNatsController, KeyNatsController, KeyListNatsController],
+  controllers: [
+    AccountNatsController,
+    AuthenticateNatsController,
+    FeedbackNatsController,
+    KeyNatsController,
+    KeyListNatsController,
+  ],
   providers: [
     AccountStreams,
     AccountCommandHandler,
@@ -50,6 +60,9 @@ import { AccountStanding } from './standing/account-standing.js';
     AccountStanding,
     AccountListQuery,
     OwnAccountQuery,
+    FeedbackStreams,
+    FeedbackCommandHandler,
+    FeedbackListQuery,
     KeyStreams,
     KeyCommandHandler,
     eventLogIdentity,

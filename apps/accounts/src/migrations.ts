@@ -45,4 +45,23 @@ export const migrations: readonly Migration[] = [
         )`);
     },
   },
+  {
+    name: '2026-11-23-create-feedback-reports',
+    // What people write must be erasable.
+    up: async (tx) => {
+      await tx.query(`
+        CREATE TABLE accounts_vault.feedback_reports (
+          id text COLLATE "C" PRIMARY KEY,
+          account_id text NOT NULL,
+          key_id text NOT NULL,
+          kind text NOT NULL,
+          subject text,
+          message text NOT NULL,
+          request_id text,
+          status_code integer,
+          tool text,
+          created_at timestamptz(3) NOT NULL
+        )`);
+    },
+  },
 ];

@@ -11,6 +11,7 @@ import { DocsModule } from './docs/docs.module.js';
 import { EndUsersModule } from './end-users/end-users.module.js';
 import { EnvModule } from './env/env.module.js';
 import { ExecModule } from './exec/exec.module.js';
+import { FeedbackModule } from './feedback/feedback.module.js';
 import { FilesModule } from './files/files.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
@@ -50,6 +51,7 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
     ExecModule,
     ConsoleModule,
     WebhooksModule,
+    FeedbackModule,
     OperationsModule,
   ],
 })

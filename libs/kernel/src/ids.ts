@@ -10,6 +10,7 @@ export type IdPrefix =
   | 'dep' // deployment
   | 'dlv' // delivery of a message
   | 'exe' // execution
+  | 'fbk' // feedback report
   | 'fch' // file change
   | 'hst' // host
   | 'key' // API key

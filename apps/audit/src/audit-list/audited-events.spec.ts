@@ -33,6 +33,7 @@ const NOT_AUDITED = [
   'ExecutionRerouted',
   'ExternalIdReleased',
   'ExternalIdTaken',
+  'FeedbackReported',
   'FileChanged',
   'FileChanged.v2',
   'HostDrained',

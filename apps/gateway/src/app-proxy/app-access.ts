@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { accessRefusal, type AcceptedPrincipals } from '../auth/access.js';
-import { identify } from '../auth/authenticate.hook.js';
+import { identify } from '../auth/identify.js';
 import { Authenticators } from '../auth/authenticators.js';
 import { bearerOf, type Credential } from '../auth/credentials.js';
 import type { Principal } from '../auth/principal.js';

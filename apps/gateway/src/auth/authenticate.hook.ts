@@ -3,28 +3,10 @@ import { unknownRoute } from '../http/error-response.js';
 import type { ApiReply, ApiRequest, HttpServer } from '../http/fastify-types.js';
 import { unauthenticated } from '../http/http-refusal.js';
 import { accessRefusal } from './access.js';
-import { Authenticators, HolderSuspended } from './authenticators.js';
-import { credentialOf, hasForbiddenCredential, type Credential } from './credentials.js';
+import { Authenticators } from './authenticators.js';
+import { credentialOf, hasForbiddenCredential } from './credentials.js';
+import { identify } from './identify.js';
 import { WebhookAuthentication } from './webhook-authentication.js';
-import type { Principal } from './principal.js';
-
-/** Sets the caller of a request. Errors: see `Authenticators`. */
-export const identify = async (
-  request: ApiRequest,
-  authenticators: Authenticators,
-  credential: Credential | undefined,
-): Promise<Principal> => {
-  const principal = await authenticators
-    .authenticate(credential, { isRequest: true })
-    .catch((error: unknown) => {
-      // Only for the audit: the request is refused.
-      if (error instanceof HolderSuspended) request.principal = error.principal;
-      throw error;
-    });
-  request.principal = principal;
-  request.credential = credential;
-  return principal;
-};
 
 /** Rejects a request with 401 or 403, as its route declares, before any of the body is read. */
 @Injectable()

@@ -7,8 +7,10 @@ import { GatewayConfig } from '../config.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { HttpRefusal, unauthenticated } from '../http/http-refusal.js';
 import { paramsOf } from '../http/resource.js';
-import { accountSuspended, endUserSuspended, LOOKUP_WITHIN_MS } from './authenticators.js';
-import { hashKey, hasSecretOfAccount } from './credentials.js';
+import { accessRefusal } from './access.js';
+import { accountSuspended, Authenticators, endUserSuspended, LOOKUP_WITHIN_MS } from './authenticators.js';
+import { bearerOf, hashKey, hasSecretOfAccount } from './credentials.js';
+import { identify } from './identify.js';
 import type { WebhookPrincipal } from './principal.js';
 
 const HEADER = 'x-service-webhook-token';
@@ -36,10 +38,11 @@ export const webhookTokenOf = ({
   return token === undefined || typeof token === 'string' ? token : '';
 };
 
-/** Finds out who invokes a webhook. Keys and tokens of other kinds mean nothing here. */
+/** Finds out who invokes a webhook. */
 @Injectable()
 export class WebhookAuthentication {
   constructor(
+    private readonly authenticators: Authenticators,
     private readonly requester: Requester,
     private readonly config: GatewayConfig,
   ) {}
@@ -48,6 +51,7 @@ export class WebhookAuthentication {
   async authenticate(request: ApiRequest, reply: ApiReply): Promise<void> {
     if (hasSecretOfAccount(request.query))
       throw unauthenticated('Send credentials in the Authorization header, never in the address.');
+    await this.refuseOthers(request);
     const agentId = paramsOf(request)['agent_id'] ?? '';
     if (!isId('agt', agentId)) throw new HttpRefusal(404, 'agent_not_found', 'There is no such agent.');
     const token = webhookTokenOf(request);
@@ -57,6 +61,14 @@ export class WebhookAuthentication {
     if (suspended === 'account_suspended') throw accountSuspended(principal);
     if (suspended === 'end_user_suspended') throw endUserSuspended(principal);
     if (tokenId === null) reply.headers(WITHOUT_TOKEN);
+  }
+
+  /** A credential for something else is refused as everywhere. Only keys are ignored: clients send theirs with every call. */
+  private async refuseOthers(request: ApiRequest): Promise<void> {
+    const credential = bearerOf(request.headers.authorization);
+    if (credential === undefined || credential.kind === 'key') return;
+    const principal = await identify(request, this.authenticators, credential);
+    throw accessRefusal(principal, {}) ?? unauthenticated();
   }
 
   private async lookUp(agentId: string, token: string | undefined) {

@@ -1,6 +1,8 @@
 import {
+  FEEDBACK_KINDS,
   SCOPES,
   type AccountView,
+  type FeedbackView,
   type KeyView,
   type MintedKey,
   type OpenedAccount,
@@ -13,6 +15,7 @@ import {
   object,
   page,
   text,
+  textOrNull,
   time,
   timeOrNull,
   view,
@@ -44,6 +47,19 @@ const accountMembers: MembersOf<AccountView> = {
 export const ACCOUNT_SCHEMAS: { readonly [name: string]: JsonSchema } = {
   Account: view<AccountView>(accountMembers),
   AccountPage: page('Account'),
+  Feedback: view<FeedbackView>({
+    id: { ...text, examples: ['fbk_01jd2m3k4n5p6q7r8s9t0v1w2x'] },
+    kind: { enum: [...FEEDBACK_KINDS] },
+    subject: textOrNull,
+    message: text,
+    requestId: textOrNull,
+    statusCode: integerOrNull,
+    tool: textOrNull,
+    accountId: text,
+    keyId: text,
+    createdAt: time,
+  }),
+  FeedbackPage: page('Feedback'),
   OpenedAccount: view<OpenedAccount>({
     ...accountMembers,
     key: { ...text, description: 'The first key. No other response contains it.' },

@@ -1,4 +1,4 @@
-import { accountsRequests } from '@berth/contracts/accounts';
+import { accountsRequests, feedbackRequests } from '@berth/contracts/accounts';
 import { agentsRequests } from '@berth/contracts/agents';
 import { auditRequests } from '@berth/contracts/audit';
 import { deliveryRequests, webhookRequests } from '@berth/contracts/delivery';
@@ -50,6 +50,7 @@ const REQUESTS: readonly RequestDefinition<never, never>[] = [
   keyRequests,
   agentRequests,
   auditRequests,
+  feedbackRequests,
   deliveryRequests,
   hookRequests,
   execRequests,

@@ -79,6 +79,8 @@ const MATRIX: Readonly<Record<string, Row>> = {
   'POST /api/webhooks/{agent_id}/token/rotate': {},
   'GET /api/webhooks/{agent_id}/deliveries': {},
   'POST /api/webhooks/{agent_id}/deliveries/{delivery_id}/redeliver': {},
+  'POST /api/v1/feedback': 'own',
+  'GET /api/v1/operations/feedback': 'operate',
   'POST /api/v1/operations/accounts': 'operate',
   'GET /api/v1/operations/accounts': 'operate',
   'GET /api/v1/operations/accounts/{account_id}': 'operate',

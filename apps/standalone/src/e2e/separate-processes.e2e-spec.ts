@@ -14,6 +14,7 @@ import { anOwner, PEOPLE, type AgentOwner } from './end-users.fixture.js';
 import { describeEnvironmentApi } from './environment.suite.js';
 import { describeExecAndAgents } from './exec-agents.suite.js';
 import { describeExecApi } from './exec-api.suite.js';
+import { describeFeedback } from './feedback.suite.js';
 import { describeFileChanges } from './file-changes.suite.js';
 import { describeFileTransfers } from './file-transfers.suite.js';
 import { describeFilesApi } from './files-api.suite.js';
@@ -68,6 +69,7 @@ describe('every service as a separate process, with two each of gateway, agents 
   describeConsoleApi(running);
   describeIdleTime(running);
   describeAppProxy(running);
+  describeFeedback(running);
   describeWebhooks(running);
   describeWebhookCallers(running);
 

@@ -38,3 +38,11 @@ export {
 export { RECOVERY_SOCKET } from './recovery-socket.js';
 export { DEFAULT_PLAN, FIRST_KEY_SCOPES, SCOPES, type Scope } from './scopes.js';
 export { accountsErrors } from './accounts.errors.js';
+export { feedbackRequests, type FeedbackView, type ReportFeedback } from './feedback.requests.js';
+export {
+  FEEDBACK_KINDS,
+  FEEDBACK_LIMITS,
+  feedbackBody,
+  type FeedbackBody,
+  type FeedbackKind,
+} from './feedback.schemas.js';
