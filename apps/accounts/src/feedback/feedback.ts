@@ -27,7 +27,8 @@ export interface Feedback {
 }
 
 /** Errors: exhausted `rate_limited` with `retryAfterSeconds`. */
-const decide = ({ type: _, ...data }: FeedbackCommand, { at }: Feedback): readonly FeedbackEvent[] => {
+const decide = (command: FeedbackCommand, { at }: Feedback): readonly FeedbackEvent[] => {
+  const { type: _, ...data } = command;
   const now = Date.parse(data.at);
   const waitMs = Math.max(
     waitOf(at, now, MINUTE_MS, FEEDBACK_LIMITS.perMinute),
