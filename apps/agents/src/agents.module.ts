@@ -4,6 +4,11 @@ import { EndUserKeys } from '@berth/personal-data';
 import { OperatorSettings } from '@berth/operator-file';
 import { PlatformModule, ProjectionModule, RelayModule, ServiceContext } from '@berth/service';
 import { Module } from '@nestjs/common';
+import { NextWakeNatsController } from './next-wake/next-wake.nats-controller.js';
+import { NextWakes } from './next-wake/next-wakes.js';
+import { RememberNextWakes } from './react/remember-next-wakes.js';
+import { AgentTokenNatsController } from './self/agent-token.nats-controller.js';
+import { AuthenticateAgentQuery } from './self/authenticate-agent.query.js';
 import { AgentActivity } from './agent-list/agent-activity.js';
 import { EndUserUses } from './agent-list/end-user-uses.js';
 import { AGENT_LIST, agentListProjection } from './agent-list/agent-list.projection.js';
@@ -104,7 +109,7 @@ import { SpendQuery } from './use/spend.query.js';
       config: AgentsConfig,
       readConfig: readAgentsConfig,
       tables: { migrations },
-      streams: { publishes: ['agents'], consumes: ['accounts', 'end-users'] },
+      streams: { publishes: ['agents'], consumes: ['accounts', 'end-users', 'schedules'] },
     }),
     ProjectionModule.forFeatureAsync(AGENT_LIST, {
       inject: [AgentsConfig],
@@ -118,6 +123,8 @@ import { SpendQuery } from './use/spend.query.js';
   controllers: [
     AddresseeNatsController,
     AgentNatsController,
+    AgentTokenNatsController,
+    NextWakeNatsController,
     AgentsOfEndUsersNatsController,
     AppNatsController,
     DeploymentNatsController,
@@ -173,6 +180,10 @@ import { SpendQuery } from './use/spend.query.js';
     AgentIdentities,
     AgentOwners,
     VariableNames,
+
+    AuthenticateAgentQuery,
+    NextWakes,
+    RememberNextWakes,
 
     AgentActivity,
     EndUserUses,

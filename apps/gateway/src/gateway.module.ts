@@ -20,6 +20,7 @@ import { KeysModule } from './keys/keys.module.js';
 import { LogsModule } from './logs/logs.module.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
 import { OperationsModule } from './operations/operations.module.js';
+import { SchedulesModule } from './schedules/schedules.module.js';
 import { TemplatesModule } from './templates/templates.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
@@ -47,6 +48,7 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
     EnvModule,
     EndUsersModule,
     ChatModule,
+    SchedulesModule,
     FilesModule,
     ExecModule,
     ConsoleModule,

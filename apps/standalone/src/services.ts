@@ -10,6 +10,7 @@ import { ExecModule } from '@berth/exec';
 import { FilesModule } from '@berth/files';
 import { readGatewayConfig, startGateway } from '@berth/gateway';
 import { RuntimeModule } from '@berth/runtime';
+import { SchedulesModule } from '@berth/schedules';
 import { definitionOf, launchService, type ServiceModule, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
 
@@ -29,6 +30,7 @@ const MODULES: readonly ServiceModule[] = [
   EndUsersModule,
   ExecModule,
   FilesModule,
+  SchedulesModule,
 ];
 
 /** Throws `ConfigError` with the problems of the first service whose configuration is invalid. */
@@ -43,12 +45,13 @@ export const checkServiceConfigs = (env: Env): void => {
 
 /**
  * Starts all services in one process. When one fails to start, or `signal` aborts first, those that started are stopped
- * and the error, or the signal's reason, is thrown.
+ * and the error, or the signal's reason, is thrown. `freePort` is called just before the gateway listens on its port.
  */
 export const startServices = async (
   envOf: (service: ServiceName) => Env,
   logOf: (service: string) => Logger,
   signal: AbortSignal,
+  freePort: () => Promise<void> | undefined,
 ): Promise<Stoppable & { readonly url: string }> => {
   const running = new Map<string, Stoppable>();
   const start = async <Service extends Stoppable>(
@@ -74,7 +77,7 @@ export const startServices = async (
       Promise.all([gatewayStopped, end('delivery'), end('files'), end('runtime')]),
     );
     // By now `agents` has received the runtime's last reports.
-    const rest: readonly ServiceName[] = ['exec', 'agents', 'accounts', 'audit', 'end-users'];
+    const rest: readonly ServiceName[] = ['exec', 'agents', 'accounts', 'audit', 'end-users', 'schedules'];
     await within(REST_ENDS_WITHIN_MS, Promise.all(rest.map(end)));
   };
   const launch = (module: ServiceModule): Promise<Stoppable> => {
@@ -91,6 +94,7 @@ export const startServices = async (
   ];
   try {
     await Promise.all(behind);
+    await freePort();
     const { url } = await start('gateway', () =>
       startGateway(readGatewayConfig(envOf('gateway')), logOf('gateway')),
     );

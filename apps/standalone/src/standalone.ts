@@ -13,6 +13,7 @@ import { assertPortFree } from '@berth/host-requirements';
 import type { Logger } from '@berth/telemetry';
 import type { StandaloneConfig } from './config.js';
 import { serveHostAccess } from './host-access.socket.js';
+import { ReservedPort } from './reserved-port.js';
 import { readOrCreateSecretKey } from './secret-key.js';
 import { checkServiceConfigs, startServices } from './services.js';
 
@@ -34,15 +35,18 @@ export interface RunningStandalone extends Stoppable {
  * started.
  */
 export const startStandalone = async (
-  config: StandaloneConfig,
+  { port, ...settings }: StandaloneConfig,
   env: Env,
   logOf: (service: string) => Logger,
   signal: AbortSignal,
 ): Promise<RunningStandalone> => {
-  const lock = acquireDataLock(config.dataDir);
+  const lock = acquireDataLock(settings.dataDir);
   let infrastructure: EmbeddedInfrastructure | undefined;
+  let reserved: ReservedPort | undefined;
   try {
-    if (config.port !== 0) await assertPortFree(config.port, '127.0.0.1');
+    if (port === 0) reserved = await ReservedPort.open();
+    else await assertPortFree(port, '127.0.0.1');
+    const config = { ...settings, port: reserved?.port ?? port };
     // Reports an operator's mistake and what this host lacks before anything starts.
     const placeholders = serviceEnv(config, env, NOT_STARTED_YET);
     checkServiceConfigs(placeholders);
@@ -59,7 +63,7 @@ export const startStandalone = async (
     const { natsUrlOf } = infrastructure;
     const common = serviceEnv(config, env, infrastructure);
     const envOf = (service: ServiceName): Env => ({ ...common, NATS_URL: natsUrlOf(service) });
-    const services = await startServices(envOf, logOf, signal);
+    const services = await startServices(envOf, logOf, signal, () => reserved?.release());
     const { hostAccess } = infrastructure;
     const socket = hostAccess && (await serveHostAccess(config.dataDir, hostAccess, logOf('standalone')));
     const stop = async (): Promise<void> => {
@@ -68,6 +72,7 @@ export const startStandalone = async (
     };
     return { name: 'standalone', url: services.url, stop };
   } catch (error) {
+    await reserved?.release();
     await infrastructure?.stop();
     lock.release();
     throw error;
@@ -95,8 +100,7 @@ const serviceEnv = (
 ): Env => ({
   BERTH_SHIPPED_TEMPLATES_DIR: SHIPPED_TEMPLATES,
   BERTH_BOOTSTRAP_KEY_FILE: bootstrapKeyFile(config.dataDir),
-  // A port chosen by the system is unknown before the runtime starts; agents then have no relay target.
-  ...(config.port === 0 ? {} : { BERTH_GATEWAY_URL: `http://127.0.0.1:${String(config.port)}` }),
+  BERTH_GATEWAY_URL: `http://127.0.0.1:${String(config.port)}`,
   ...env,
   ...(config.natsUrl === undefined ? NO_CREDENTIALS : {}),
   BERTH_SECRET_KEY: env['BERTH_SECRET_KEY'] ?? readOrCreateSecretKey(config.dataDir),

@@ -20,6 +20,7 @@ import { agentCodec } from '../agent/agent.events.js';
 import type { Agent, AgentEvent, AgentIdentity } from '../agent/agent.js';
 import { templateSource } from '../agent/agent-source.js';
 import { box, identitiesOn, keysOn } from '../fixtures/personal-data.fixture.js';
+import { NextWakes } from '../next-wake/next-wakes.js';
 import { Policies } from '../policy/policies.js';
 import { migrations } from '../migrations/migrations.js';
 import { toPersonalIdentity } from '../personal-data/agent-identity.js';
@@ -154,6 +155,7 @@ describe('the agent list', () => {
       new AgentActivity(database),
       identitiesOn(database),
       new Policies(database),
+      new NextWakes(database),
     );
 
   const rows = (): Promise<unknown[]> => database.query('SELECT * FROM agent_list ORDER BY id');

@@ -29,12 +29,16 @@ interface ShownRow extends Omit<AgentRow, 'state_changed_at' | 'woken_at' | 'cre
   readonly last_active_at: Date | null;
   readonly last_activity_kind: string | null;
   readonly sleep_at: Date | null;
+  readonly next_wake_at: Date | null;
   readonly policy: Policy | null;
 }
 
+const JOINED = `
+  LEFT JOIN agent_activity a ON a.agent_id = l.id LEFT JOIN agent_next_wake w ON w.agent_id = l.id ${joinPolicy('l')}`;
+
 const SELECT = `
-  SELECT l.*, a.last_active_at, a.last_activity_kind, a.sleep_at, ${POLICY_IN_FORCE} AS policy
-  FROM agent_list l LEFT JOIN agent_activity a ON a.agent_id = l.id ${joinPolicy('l')}`;
+  SELECT l.*, a.last_active_at, a.last_activity_kind, a.sleep_at, w.next_wake_at, ${POLICY_IN_FORCE} AS policy
+  FROM agent_list l ${JOINED}`;
 
 interface ListedRow extends ShownRow {
   /** Number of rows found for this page, including one beyond its limit. */
@@ -146,8 +150,9 @@ const listSql = (query: ListAgents): { sql: string; params: unknown[] } => {
         ORDER BY l.id DESC LIMIT $${params.length}),
       sized AS (SELECT id, sum(bytes) OVER (ORDER BY id DESC) - bytes AS bytes_before, count(*) OVER () AS found
         FROM page)
-      SELECT l.*, a.last_active_at, a.last_activity_kind, a.sleep_at, ${POLICY_IN_FORCE} AS policy, sized.found
-      FROM sized JOIN agent_list l USING (id) LEFT JOIN agent_activity a ON a.agent_id = l.id ${joinPolicy('l')}
+      SELECT l.*, a.last_active_at, a.last_activity_kind, a.sleep_at, w.next_wake_at, ${POLICY_IN_FORCE} AS policy,
+        sized.found
+      FROM sized JOIN agent_list l USING (id) ${JOINED}
       WHERE sized.bytes_before < ${String(PAGE_BYTES)} ORDER BY l.id DESC`,
     params,
   };
@@ -171,7 +176,14 @@ const cursorId = (cursor: string): string => {
 };
 
 /** Converts times, which the driver returns as `Date`, to ISO 8601. */
-const toView = ({ last_active_at, last_activity_kind, sleep_at, policy, ...row }: ShownRow): AgentView =>
+const toView = ({
+  last_active_at,
+  last_activity_kind,
+  sleep_at,
+  next_wake_at,
+  policy,
+  ...row
+}: ShownRow): AgentView =>
   viewOf(
     {
       ...row,
@@ -188,4 +200,5 @@ const toView = ({ last_active_at, last_activity_kind, sleep_at, policy, ...row }
           sleepAt: sleep_at?.toISOString() ?? null,
         },
     policy,
+    next_wake_at?.toISOString() ?? null,
   );

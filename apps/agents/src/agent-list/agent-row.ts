@@ -120,16 +120,22 @@ const runningWith = (row: AgentRow, guest: AgentRow['guest']) => ({
 
 type SameStateEvent =
   | VersionEvent
-  | Extract<AgentEvent, { readonly type: 'AgentSleepRequested' | 'AgentResized' | 'AgentRanOutOfMemory' }>;
+  | Extract<
+      AgentEvent,
+      {
+        readonly type: 'AgentSleepRequested' | 'AgentStartedAnew' | 'AgentResized' | 'AgentRanOutOfMemory';
+      }
+    >;
 
 const keepsState = (event: AgentEvent): event is SameStateEvent =>
   event.type === 'AgentSleepRequested' ||
+  event.type === 'AgentStartedAnew' ||
   event.type === 'AgentResized' ||
   event.type === 'AgentRanOutOfMemory' ||
   isVersionEvent(event);
 
 const inSameState = (row: AgentRow, event: SameStateEvent): AgentRow => {
-  if (event.type === 'AgentSleepRequested') return row;
+  if (event.type === 'AgentSleepRequested' || event.type === 'AgentStartedAnew') return row;
   if (event.type === 'AgentResized')
     return { ...row, volume_gb: Math.max(row.volume_gb ?? 0, event.data.resources.diskGb) };
   if (event.type !== 'AgentRanOutOfMemory') return withVersion(row, event);

@@ -12,9 +12,14 @@ export interface Activity {
 
 /**
  * The API's view of an agent; `activity` is null before its first use. An agent whose identity cannot be opened is deleted
- * with its end user. `policy` is the one in force for it.
+ * with its end user. `policy` is the one in force for it, and `nextWakeAt` (ISO 8601) when a schedule wakes it.
  */
-export const viewOf = (row: AgentRow, activity: Activity | null, policy: Policy | null): AgentView => {
+export const viewOf = (
+  row: AgentRow,
+  activity: Activity | null,
+  policy: Policy | null,
+  nextWakeAt: string | null = null,
+): AgentView => {
   if (!isState(row.state)) throw new Error(`A row of the agent list has the unknown state ${row.state}.`);
   const { resources, idleTtlSeconds } = valuesInForce(
     { resources: row.resources, idleTtlSeconds: row.idle_ttl_seconds, volumeGb: row.volume_gb },
@@ -38,7 +43,7 @@ export const viewOf = (row: AgentRow, activity: Activity | null, policy: Policy 
     lastActiveAt: used?.lastActiveAt ?? row.woken_at,
     lastActivityKind: used?.lastActivityKind ?? 'start',
     sleepAt: row.state === 'running' ? sleepAt(row, idleTtlSeconds, used) : null,
-    nextWakeAt: null,
+    nextWakeAt,
     source: row.source,
     resources,
     guest: row.guest,

@@ -20,6 +20,7 @@ import { agentCodec } from '../agent/agent.events.js';
 import type { Agent, AgentEvent } from '../agent/agent.js';
 import { AgentStreams } from '../agent/agent.streams.js';
 import { box, identitiesOn } from '../fixtures/personal-data.fixture.js';
+import { NextWakes } from '../next-wake/next-wakes.js';
 import { Policies } from '../policy/policies.js';
 import { migrations } from '../migrations/migrations.js';
 import { AgentActivity } from './agent-activity.js';
@@ -66,6 +67,7 @@ const start = async (natsUrl: string): Promise<Instance> => {
     new AgentActivity(database),
     identitiesOn(database),
     new Policies(database),
+    new NextWakes(database),
   );
   return { link, database, runner, query: new AgentListQuery(database, fromLog, runner) };
 };

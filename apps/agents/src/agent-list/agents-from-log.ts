@@ -8,6 +8,7 @@ import { AgentIdentities } from '../personal-data/agent-identities.js';
 import { AgentActivity } from './agent-activity.js';
 import type { AgentRow } from './agent-row.js';
 import { ownerOfRow } from '../agent/owner.js';
+import { NextWakes } from '../next-wake/next-wakes.js';
 import { Policies } from '../policy/policies.js';
 import type { Activity } from './agent-view.js';
 
@@ -22,13 +23,18 @@ export class AgentsFromLog {
     private readonly activity: AgentActivity,
     private readonly identities: AgentIdentities,
     private readonly policies: Policies,
+    private readonly nextWakes: NextWakes,
   ) {}
 
   /** Errors: not_found `agent_not_found`, also for another account's agent and for one that is being deleted. */
   async view(accountId: string, agentId: string): Promise<AgentView> {
     const agent = await this.load(accountId, agentId);
-    const [used, policy] = await Promise.all([this.lastUse(agentId), this.policyOf(agent.row)]);
-    return this.identities.view(agent, used, policy);
+    const [used, policy, nextWakeAt] = await Promise.all([
+      this.lastUse(agentId),
+      this.policyOf(agent.row),
+      this.nextWakeOf(agentId),
+    ]);
+    return this.identities.view(agent, used, policy, nextWakeAt);
   }
 
   /** Errors: as `view`. */
@@ -53,5 +59,11 @@ export class AgentsFromLog {
   /** While the tables are unavailable, the view shows the last start instead. */
   private async lastUse(agentId: string): Promise<Activity | null> {
     return this.activity.of(agentId).catch(() => null);
+  }
+
+  /** While the tables are unavailable, the view shows no wake. */
+  private async nextWakeOf(agentId: string): Promise<string | null> {
+    const at = await this.nextWakes.of(agentId).catch(() => null);
+    return at?.toISOString() ?? null;
   }
 }

@@ -76,6 +76,11 @@ export type AgentEvent =
       };
     }
   | {
+      /** Its host had nothing to thaw, and has started new processes at this epoch. */
+      readonly type: 'AgentStartedAnew';
+      readonly data: { readonly agentId: string; readonly epoch: number; readonly at: string };
+    }
+  | {
       /** The start at this epoch gave it other sizes than it had before. */
       readonly type: 'AgentResized';
       readonly data: {

@@ -37,7 +37,7 @@ describe('a start that the log has decided', () => {
       throw new DomainError('conflict', 'agent_not_frozen', 'Nothing is frozen.');
     });
     memory.hosts.on(runtimeRequests.start, () => ({ guest }));
-    expect(await drive([created(), starting(2, 'wake', true)])).toEqual(['AgentStarted']);
+    expect(await drive([created(), starting(2, 'wake', true)])).toEqual(['AgentStartedAnew', 'AgentStarted']);
     expect(memory.hosts.of(runtimeRequests.thaw)).toEqual([{ agentId, epoch: 2, idleTtlSeconds: 900 }]);
     expect(memory.hosts.of(runtimeRequests.start)).toMatchObject([{ agentId, epoch: 2 }]);
   });
@@ -47,7 +47,11 @@ describe('a start that the log has decided', () => {
     memory.hosts.on(runtimeRequests.start, () => ({ guest }));
     const sizes = { memMb: 512, vcpus: 1, diskGb: 1 };
     const asleepWith = [created(), starting(1), resized(1, sizes), started(1), asleep(1, 'warm')];
-    expect(await drive([...asleepWith, starting(2, 'wake', true)])).toEqual(['AgentResized', 'AgentStarted']);
+    expect(await drive([...asleepWith, starting(2, 'wake', true)])).toEqual([
+      'AgentResized',
+      'AgentStartedAnew',
+      'AgentStarted',
+    ]);
     expect(memory.hosts.of(runtimeRequests.thaw)).toEqual([]);
     expect(memory.hosts.of(runtimeRequests.start)).toMatchObject([{ resources: { memMb: 256 } }]);
   });

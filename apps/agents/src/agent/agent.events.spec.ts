@@ -15,6 +15,7 @@ describeGoldenEvents(GOLDEN, agentCodec, {
   AgentVersionAdopted: true,
   AgentVersionAbandoned: true,
   AgentStarted: true,
+  AgentStartedAnew: true,
   AgentResized: true,
   AgentFellAsleep: true,
   AgentSleepRequested: true,

@@ -8,6 +8,7 @@ const STORED_TYPES: ReadonlySet<string> = new Set<AgentEvent['type']>([
   'AgentCreationAbandoned',
   'AgentStarting.v2',
   'AgentStarted',
+  'AgentStartedAnew',
   'AgentResized',
   'AgentFellAsleep',
   'AgentSleepRequested',

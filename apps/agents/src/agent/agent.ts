@@ -52,6 +52,8 @@ export interface LiveAgent {
   readonly versions: Versions;
   readonly life: Life;
   readonly epoch: number;
+  /** The epoch at which its processes were started, which a thaw does not change; 0 before the first start. */
+  readonly startEpoch: number;
   /** The host that holds its volume; null before the first start. */
   readonly host: string | null;
   readonly guest: Guest;
@@ -96,6 +98,7 @@ const withLife = (agent: Agent, life: Life, at: string, more: Partial<LiveAgent>
 export const evolve = (agent: Agent, event: AgentEvent): Agent => {
   if (isVersionEvent(event)) return agent.status === 'live' ? withVersion(agent, event) : agent;
   if (isNotice(event)) return agent;
+  if (isOfColdStart(event)) return startedColdly(agent, event);
   switch (event.type) {
     case 'AgentCreated.v3':
       return created(event.data);
@@ -105,8 +108,6 @@ export const evolve = (agent: Agent, event: AgentEvent): Agent => {
       return starting(agent, event.data);
     case 'AgentStarted':
       return hasStarted(agent, event.data);
-    case 'AgentResized':
-      return resized(agent, event.data.resources);
     case 'AgentFellAsleep':
     case 'AgentStopping':
     case 'AgentStopped':
@@ -162,6 +163,7 @@ const created = ({
   // The first start follows in the same append.
   life: { state: 'stopped' },
   epoch: 0,
+  startEpoch: 0,
   host: null,
   guest: NO_GUEST,
   sizes: profile.resources,
@@ -190,16 +192,25 @@ const hasStarted = (agent: Agent, { guest, at }: { readonly guest: Guest; readon
         ...agent,
         life: { state: 'running' },
         since: at,
+        // A host that was lost returns with the same processes.
+        startEpoch: 'thaw' in agent.life && !agent.life.thaw ? agent.epoch : agent.startEpoch,
         guest,
         volumeGb: agent.volumeGb ?? agent.sizes.diskGb,
         versions: 'version' in agent.life ? started(agent.versions, agent.life.version) : agent.versions,
       }
     : agent;
 
-const resized = (agent: Agent, sizes: Resources): Agent =>
-  agent.status === 'live'
-    ? { ...agent, sizes, volumeGb: Math.max(agent.volumeGb ?? 0, sizes.diskGb) }
-    : agent;
+type ColdStartEvent = Extract<AgentEvent, { readonly type: 'AgentResized' | 'AgentStartedAnew' }>;
+
+const isOfColdStart = (event: AgentEvent): event is ColdStartEvent =>
+  event.type === 'AgentResized' || event.type === 'AgentStartedAnew';
+
+const startedColdly = (agent: Agent, event: ColdStartEvent): Agent => {
+  if (agent.status !== 'live') return agent;
+  if (event.type === 'AgentStartedAnew') return { ...agent, startEpoch: event.data.epoch };
+  const { resources: sizes } = event.data;
+  return { ...agent, sizes, volumeGb: Math.max(agent.volumeGb ?? 0, sizes.diskGb) };
+};
 
 const withVersion = (agent: LiveAgent, event: VersionEvent): LiveAgent => {
   const { source } = event.data;

@@ -132,9 +132,15 @@ const confirmStarted = (
   return [
     ...(isUntried(versions, life.version) ? adoptNext(agent, at) : []),
     ...resized(agent, resources ?? agent.sizes, at),
+    ...(life.thaw && resources !== undefined ? [startedAnew(agent, at)] : []),
     { type: 'AgentStarted', data: { agentId, epoch, guest, at } },
   ];
 };
+
+const startedAnew = ({ agentId, epoch }: LiveAgent, at: string): AgentEvent => ({
+  type: 'AgentStartedAnew',
+  data: { agentId, epoch, at },
+});
 
 const resized = (
   { agentId, epoch, sizes }: LiveAgent,

@@ -21,6 +21,7 @@ const AGENT_HISTORY = [
   'AgentVersionPrepared',
   'AgentVersionAdopted',
   'AgentStarting.v2',
+  'AgentStartedAnew',
   'AgentVersionAbandoned',
   'AgentFailed',
   'AgentStopping',

@@ -6,6 +6,7 @@ import { addHostFigures } from './2026-11-22-hosts.js';
 import { createAccountSuspensions } from './2026-11-23-account-suspensions.js';
 import { createPersonalKeys } from './2026-11-23-personal-keys.js';
 import { createEndUserSuspensions } from './2026-11-23-end-user-suspensions.js';
+import { createNextWakes } from './2026-11-23-next-wakes.js';
 import { createPolicies } from './2026-11-23-policies.js';
 import { createWakeAdmissions } from './2026-11-23-wake-admissions.js';
 import { measureVariables } from './2026-11-22-variable-sizes.js';
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   createEndUserSuspensions,
   createPolicies,
   createWakeAdmissions,
+  createNextWakes,
 ];

@@ -28,12 +28,13 @@ export class AgentIdentities {
     { agent, row }: AgentWithRow,
     activity: Activity | null,
     policy: Policy | null,
+    nextWakeAt: string | null,
   ): Promise<AgentView> {
     if (agent.status !== 'live' || row === null) throw notFound();
     const { agentId, profile } = agent;
-    if (profile.personal.endUserId === null) return viewOf(row, activity, policy);
+    if (profile.personal.endUserId === null) return viewOf(row, activity, policy, nextWakeAt);
     const identity = await this.of(agentId, profile.personal);
-    return viewOf({ ...row, ...identityColumns(identity) }, activity, policy);
+    return viewOf({ ...row, ...identityColumns(identity) }, activity, policy, nextWakeAt);
   }
 }
 

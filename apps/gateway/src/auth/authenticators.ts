@@ -1,4 +1,5 @@
 import { accountsRequests } from '@berth/contracts/accounts';
+import { agentTokenRequests } from '@berth/contracts/agents';
 import { endUsersRequests } from '@berth/contracts/end-users';
 import { DomainError, isDomainError } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
@@ -42,8 +43,8 @@ export interface Lookup {
 /** Looks up credentials of one kind. */
 export interface Authenticator {
   readonly kind: PrincipalKind;
-  /** `hash`: see `Credential`. Errors: `unauthenticated`, `HolderSuspended`, or those of the service that looks it up. */
-  authenticate(hash: string, lookup: Required<Lookup>): Promise<Principal>;
+  /** Errors: `unauthenticated`, `HolderSuspended`, or those of the service that looks it up. */
+  authenticate(credential: Credential, lookup: Required<Lookup>): Promise<Principal>;
 }
 
 /** API keys, looked up by their hash in `accounts`. */
@@ -53,7 +54,7 @@ export class KeyAuthenticator implements Authenticator {
 
   constructor(private readonly requester: Requester) {}
 
-  async authenticate(keyHash: string, { deadlineMs }: Required<Lookup>): Promise<Principal> {
+  async authenticate({ hash: keyHash }: Credential, { deadlineMs }: Required<Lookup>): Promise<Principal> {
     const { suspended, ...holder } = await this.requester.request(
       accountsRequests.authenticate,
       { keyHash },
@@ -72,7 +73,10 @@ export class EndUserAuthenticator implements Authenticator {
 
   constructor(private readonly requester: Requester) {}
 
-  async authenticate(tokenHash: string, { isRequest, deadlineMs }: Required<Lookup>): Promise<Principal> {
+  async authenticate(
+    { hash: tokenHash }: Credential,
+    { isRequest, deadlineMs }: Required<Lookup>,
+  ): Promise<Principal> {
     const until = performance.now() + deadlineMs;
     const { suspended: isBarred, ...holder } = await this.requester.request(
       endUsersRequests.authenticateToken,
@@ -89,13 +93,37 @@ export class EndUserAuthenticator implements Authenticator {
   }
 }
 
+/** Tokens of agents, which `agents` derives from the start that they name. */
+@Injectable()
+export class AgentAuthenticator implements Authenticator {
+  readonly kind = 'agent';
+
+  constructor(private readonly requester: Requester) {}
+
+  async authenticate(
+    { hash: tokenHash, start }: Credential,
+    { deadlineMs }: Required<Lookup>,
+  ): Promise<Principal> {
+    if (start === undefined) throw unauthenticated();
+    const { suspended, ...holder } = await this.requester.request(
+      agentTokenRequests.authenticate,
+      { ...start, tokenHash },
+      { deadlineMs },
+    );
+    const principal: Principal = { kind: 'agent', ...holder };
+    if (suspended === 'account_suspended') throw accountSuspended(principal);
+    if (suspended === 'end_user_suspended') throw endUserSuspended(principal);
+    return principal;
+  }
+}
+
 /** One authenticator for each kind of credential that this installation issues. */
 @Injectable()
 export class Authenticators {
   readonly #byKind: ReadonlyMap<PrincipalKind, Authenticator>;
 
-  constructor(keys: KeyAuthenticator, endUsers: EndUserAuthenticator) {
-    const issued: readonly Authenticator[] = [keys, endUsers];
+  constructor(keys: KeyAuthenticator, endUsers: EndUserAuthenticator, agents: AgentAuthenticator) {
+    const issued: readonly Authenticator[] = [keys, endUsers, agents];
     this.#byKind = new Map(issued.map((one) => [one.kind, one]));
   }
 
@@ -110,7 +138,7 @@ export class Authenticators {
     const authenticator = credential === undefined ? undefined : this.#byKind.get(credential.kind);
     if (credential === undefined || authenticator === undefined) throw unauthenticated();
     try {
-      return await authenticator.authenticate(credential.hash, { isRequest, deadlineMs });
+      return await authenticator.authenticate(credential, { isRequest, deadlineMs });
     } catch (error) {
       // A lookup has no effect, so the caller gets the same 503 whichever way the service fails to respond.
       if (isDomainError(error, 'timeout'))

@@ -5,7 +5,12 @@ import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { TestServices } from '../fixtures/test-services.fixture.js';
 import { silent } from '../fixtures/gateway.fixture.js';
-import { Authenticators, EndUserAuthenticator, KeyAuthenticator } from './authenticators.js';
+import {
+  AgentAuthenticator,
+  Authenticators,
+  EndUserAuthenticator,
+  KeyAuthenticator,
+} from './authenticators.js';
 import { CredentialWatch } from './credential-watch.js';
 import { hashKey } from './credentials.js';
 
@@ -32,6 +37,7 @@ beforeEach(() => {
   const authenticators = new Authenticators(
     new KeyAuthenticator(requester),
     new EndUserAuthenticator(requester),
+    new AgentAuthenticator(requester),
   );
   watch = new CredentialWatch(authenticators, { everyMs: 100, lookUpMs: 200, unknownMs: 2_000 });
 });

@@ -10,6 +10,14 @@ export interface Credential {
   readonly kind: PrincipalKind;
   /** See `hashKey`; the secret itself is not kept. */
   readonly hash: string;
+  /** The start of the agent that the token of an agent names; absent unless it is well-formed. */
+  readonly start?: AgentStart;
+}
+
+/** One start of an agent, whose program gets a token of its own. */
+export interface AgentStart {
+  readonly agentId: string;
+  readonly epoch: number;
 }
 
 /** The credentials that a route accepts. */
@@ -57,7 +65,16 @@ export const tokenIn = (token: string): Credential | undefined => {
 const tokenOf = (secret: string): Credential | undefined => {
   const prefix = secret.slice(0, Math.max(0, secret.indexOf('_')));
   const kind = Object.hasOwn(KIND_OF_PREFIX, prefix) ? KIND_OF_PREFIX[prefix] : undefined;
-  return kind === undefined ? undefined : { kind, hash: hashKey(secret) };
+  if (kind === undefined) return undefined;
+  const start = kind === 'agent' ? startIn(secret) : undefined;
+  return { kind, hash: hashKey(secret), ...(start === undefined ? {} : { start }) };
+};
+
+const AGENT_TOKEN = new RegExp(`^${SECRET_PREFIXES.agentToken}_([0-9a-z]{26})_(\\d{1,9})_`);
+
+const startIn = (token: string): AgentStart | undefined => {
+  const [, agent, epoch] = AGENT_TOKEN.exec(token) ?? [];
+  return agent === undefined ? undefined : { agentId: `agt_${agent}`, epoch: Number(epoch) };
 };
 
 /** Long enough that no name or label is mistaken for a credential. */

@@ -46,6 +46,7 @@ const ROUTES: Readonly<Record<string, Scope | 'anyone' | 'webhook'>> = {
   'GET /api/agents/:agent_id/deployments': 'read',
   'GET /api/agents/:agent_id/deployments/:deployment_id': 'read',
   'GET /api/agents/:agent_id/logs': 'read',
+  'GET /api/agents/:agent_id/schedules': 'read',
   'GET /api/agents/:agent_id/env': 'read',
   'PUT /api/agents/:agent_id/env/:key': 'deploy',
   'DELETE /api/agents/:agent_id/env/:key': 'deploy',
@@ -86,6 +87,9 @@ const ROUTES: Readonly<Record<string, Scope | 'anyone' | 'webhook'>> = {
   'POST /api/v1/operations/hosts/:id/resume': 'operate',
   'DELETE /api/v1/operations/hosts/:id': 'operate',
 };
+
+/** The routes that only the token of the agent itself reaches; repeated on purpose. */
+const AGENT_ROUTES: readonly string[] = ['GET /agent/v1/self', 'PUT /agent/v1/schedules'];
 
 /** The routes that a token of an end user reaches, and the scope that it needs; repeated on purpose. */
 const TOKEN_ROUTES: Readonly<Record<string, TokenScope | 'any'>> = {
@@ -155,7 +159,16 @@ describe('the router', () => {
 
   it('has exactly the routes of the matrix above', () => {
     const routes = test.gateway.routes.map(({ method, path }) => `${method} ${path}`);
-    expect(routes.sort()).toEqual(Object.keys(ROUTES).sort());
+    expect(routes.sort()).toEqual([...Object.keys(ROUTES), ...AGENT_ROUTES].sort());
+  });
+});
+
+describe('the routes for agents', () => {
+  it('are 401 without the token of an agent, and with a key of any scope', async () => {
+    for (const credential of [undefined, test.services.key([...SCOPES]), `at_${'a'.repeat(43)}`]) {
+      for (const route of AGENT_ROUTES)
+        expect([route, (await call(route, credential)).status]).toEqual([route, 401]);
+    }
   });
 });
 

@@ -5,6 +5,7 @@ import { endUsersErrors } from '@berth/contracts/end-users';
 import { execErrors } from '@berth/contracts/exec';
 import { filesErrors } from '@berth/contracts/files';
 import { operationsErrors } from '@berth/contracts/operations';
+import { schedulesErrors } from '@berth/contracts/schedules';
 import type { ErrorDefinition } from '@berth/kernel';
 import { STATUS_OF_KIND } from './error-status.js';
 import { gatewayErrors, type HttpErrorDefinition } from './gateway.errors.js';
@@ -17,6 +18,7 @@ const contextErrors = {
   ...execErrors,
   ...filesErrors,
   ...operationsErrors,
+  ...schedulesErrors,
 } as const;
 
 /** Every error code that a route may declare. */

@@ -63,8 +63,10 @@ const KINDS: readonly PrincipalKind[] = ['key', 'end_user', 'agent', 'webhook', 
 const kindsOf = (accepts: Access): readonly PrincipalKind[] =>
   accepts === 'anyone' ? [] : KINDS.filter((kind) => accepts[kind] !== undefined);
 
-const scopeNameOf = (accepts: Access): string =>
-  accepts === 'anyone' || accepts.anonymous === true ? 'public' : keyScopesOf(accepts).join(' ');
+const scopeNameOf = (accepts: Access): string => {
+  if (accepts === 'anyone' || accepts.anonymous === true) return 'public';
+  return accepts.agent === true ? 'agent' : keyScopesOf(accepts).join(' ');
+};
 
 const describe = ({ description = '', accepts }: RouteDeclaration): string =>
   [description, whoMayCall(accepts)].filter((text) => text !== '').join('\n\n');

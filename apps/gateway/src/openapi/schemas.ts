@@ -16,6 +16,7 @@ import type { AgentStats } from '../agents/agent-stats.js';
 import type { HealthView } from '../health/health.view.js';
 import { AUDIT_SCHEMAS } from './audit-schemas.js';
 import { ACCOUNT_SCHEMAS } from './account-schemas.js';
+import { SCHEDULE_SCHEMAS } from './schedule-schemas.js';
 import { END_USER_SCHEMAS } from './end-user-schemas.js';
 import { WEBHOOK_SCHEMAS } from './webhook-schemas.js';
 import {
@@ -124,6 +125,7 @@ export const RESPONSE_SCHEMAS: { readonly [name: string]: JsonSchema } = {
   ChatReply: object({ response: text, conversation_id: text }),
   ...END_USER_SCHEMAS,
   ...WEBHOOK_SCHEMAS,
+  ...SCHEDULE_SCHEMAS,
   EnvVar: view<EnvVarView>({
     key: text,
     value: { ...text, description: '`********` for secrets.' },

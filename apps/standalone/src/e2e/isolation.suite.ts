@@ -40,6 +40,7 @@ const MATRIX: Readonly<Record<string, Row>> = {
   'GET /api/agents/{agent_id}/deployments': {},
   'GET /api/agents/{agent_id}/deployments/{deployment_id}': {},
   'GET /api/agents/{agent_id}/logs': {},
+  'GET /api/agents/{agent_id}/schedules': {},
   'GET /api/agents/{agent_id}/env': {},
   'PUT /api/agents/{agent_id}/env/{key}': { body: { value: 'x' } },
   'DELETE /api/agents/{agent_id}/env/{key}': {},

@@ -20,6 +20,7 @@ import { describeFileTransfers } from './file-transfers.suite.js';
 import { describeFilesApi } from './files-api.suite.js';
 import { describeIdleTime } from './idle-time.suite.js';
 import { describeIsolation } from './isolation.suite.js';
+import { describeSchedules } from './schedules.suite.js';
 import { describeRequestRate, describeTokensApi } from './tokens-api.suite.js';
 import { describeOpenStreams } from './open-streams.suite.js';
 import { describePoliciesApi } from './policies-api.suite.js';
@@ -44,7 +45,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-describe('every service as a separate process, with two each of gateway, agents and exec', () => {
+describe('every service as a separate process, with two each of gateway, agents, exec and schedules', () => {
   describeAgentsApi(running);
   describeAccountApi(running);
   describeAccountsApi(running);
@@ -68,6 +69,7 @@ describe('every service as a separate process, with two each of gateway, agents 
   describeFileChanges(running);
   describeConsoleApi(running);
   describeIdleTime(running);
+  describeSchedules(running);
   describeAppProxy(running);
   describeFeedback(running);
   describeWebhooks(running);

@@ -11,10 +11,10 @@ import { Program, readKey, TEST_TEMPLATES, type Stack } from './stack.fixture.js
 
 const SHIPPED_TEMPLATES = fileURLToPath(new URL('../../../../infra/templates', import.meta.url));
 
-/** Every service as a separate process, with two each of the gateway, `agents` and `exec`, on one infrastructure. */
+/** Every service as a separate process, with two each of the gateway, `agents`, `exec` and `schedules`, on one infrastructure. */
 export interface SeparateStack extends Stack {
   readonly infrastructure: EmbeddedInfrastructure;
-  /** By name; the second ones are `gateway-2`, `agents-2`, `exec-2`. */
+  /** By name; the second ones are `gateway-2`, `agents-2`, `exec-2`, `schedules-2`. */
   readonly programs: ReadonlyMap<string, Program>;
   /** Kills it with kill -9 and starts a new process in its place. */
   replace(name: string): Promise<void>;
@@ -46,7 +46,9 @@ export const startSeparateStack = async (
     exec: {},
     'exec-2': {},
     files: {},
-    runtime: { BERTH_HOST_ID: host },
+    schedules: {},
+    'schedules-2': {},
+    runtime: { BERTH_HOST_ID: host, BERTH_GATEWAY_URL: `http://127.0.0.1:${String(ports[0])}` },
     gateway: { PORT: String(ports[0]) },
     'gateway-2': { PORT: String(ports[1]) },
   };

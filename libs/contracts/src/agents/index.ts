@@ -21,6 +21,12 @@ export { HOST_STATES, type Capacity, type HostFigures, type HostState, type Host
 export type { AnnounceHost, HostOrders, ReportActivity, ReportObservation } from './host-reports.js';
 export type { ObservedAgent, WantedIdleTime } from './observed-agent.js';
 export {
+  agentTokenRequests,
+  type AuthenticateAgent,
+  type AuthenticatedAgent,
+} from './agent-token.requests.js';
+export { nextWakeRequests, type NoteNextWake, type OwnerOfAgent } from './next-wake.requests.js';
+export {
   agentsRequests,
   type AcceptedDeployment,
   type AgentRef,

@@ -1,7 +1,24 @@
 // Generated from the services' code by `node tools/checks/write-pages.mjs`; the checks fail when it is out of date.
 
 /** Every service that `/health` queries. */
-export const SERVICES = ['accounts', 'agents', 'audit', 'delivery', 'end-users', 'exec', 'files'] as const;
+export const SERVICES = [
+  'accounts',
+  'agents',
+  'audit',
+  'delivery',
+  'end-users',
+  'exec',
+  'files',
+  'schedules',
+] as const;
 
 /** The services with tables and event consumers: they list projections and dead letters. */
-export const SERVICES_WITH_TABLES = ['accounts', 'agents', 'audit', 'delivery', 'end-users', 'exec'] as const;
+export const SERVICES_WITH_TABLES = [
+  'accounts',
+  'agents',
+  'audit',
+  'delivery',
+  'end-users',
+  'exec',
+  'schedules',
+] as const;

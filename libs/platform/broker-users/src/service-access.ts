@@ -3,7 +3,16 @@ import type { ServiceAccess } from './broker-permissions.js';
 
 /** Every service has its own NATS user. */
 export type ServiceName =
-  'accounts' | 'agents' | 'audit' | 'delivery' | 'end-users' | 'exec' | 'files' | 'gateway' | 'runtime';
+  | 'accounts'
+  | 'agents'
+  | 'audit'
+  | 'delivery'
+  | 'end-users'
+  | 'exec'
+  | 'files'
+  | 'gateway'
+  | 'runtime'
+  | 'schedules';
 
 /** What each service does on the broker. */
 export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
@@ -49,6 +58,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'cmd.agents.drain-host.v1',
       'cmd.agents.ensure-awake.v1',
       'cmd.agents.forget-end-user.v1',
+      'cmd.agents.note-next-wake.v1',
       'cmd.agents.open-app.v1',
       'cmd.agents.rebuild-projection.v1',
       'cmd.agents.reload-env.v1',
@@ -64,6 +74,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'cmd.agents.start.v1',
       'cmd.agents.stop.v1',
       'qry.agents.addressee.v1',
+      'qry.agents.authenticate-agent.v1',
       'qry.agents.count-of-end-users.v1',
       'qry.agents.dead-letters.v1',
       'qry.agents.get-deployment.v1',
@@ -74,6 +85,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'qry.agents.list-hosts.v1',
       'qry.agents.list.v1',
       'qry.agents.locate.v1',
+      'qry.agents.owner.v1',
       'qry.agents.programless-templates.v1',
       'qry.agents.projections.v1',
       'qry.agents.spend.v1',
@@ -103,6 +115,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
     consumes: [
       { context: 'accounts', durable: 'agents__account-standing' },
       { context: 'end-users', durable: 'agents__end-user-standing' },
+      { context: 'schedules', durable: 'agents__next-wakes' },
       { context: 'end-users', durable: 'agents__policies' },
     ],
     claim: 'takes',
@@ -332,6 +345,10 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'cmd.files.open-stage.v1',
       'cmd.files.put-attachment.v1',
       'cmd.files.put.v1',
+      'cmd.schedules.delete-dead-letter.v1',
+      'cmd.schedules.publish.v1',
+      'cmd.schedules.rebuild-projection.v1',
+      'cmd.schedules.replay-dead-letter.v1',
       'qry.accounts.authenticate.v1',
       'qry.accounts.dead-letters.v1',
       'qry.accounts.get-account.v1',
@@ -342,6 +359,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'qry.accounts.own-account.v1',
       'qry.accounts.projections.v1',
       'qry.accounts.standing.v1',
+      'qry.agents.authenticate-agent.v1',
       'qry.agents.dead-letters.v1',
       'qry.agents.get-deployment.v1',
       'qry.agents.get.v1',
@@ -383,6 +401,10 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'qry.runtime.hosts.v1',
       'qry.runtime.logs.v1.{host}',
       'qry.runtime.usage.v1.{host}',
+      'qry.schedules.dead-letters.v1',
+      'qry.schedules.health.v1',
+      'qry.schedules.list.v1',
+      'qry.schedules.projections.v1',
     ],
     publishes: [],
     consumes: [],
@@ -423,5 +445,30 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
     consumes: [],
     claim: 'none',
     tables: false,
+  },
+  schedules: {
+    handles: [
+      'cmd.schedules.delete-dead-letter.v1',
+      'cmd.schedules.publish.v1',
+      'cmd.schedules.rebuild-projection.v1',
+      'cmd.schedules.replay-dead-letter.v1',
+      'cmd.schedules.report-polled.v1.{from}',
+      'qry.schedules.dead-letters.v1',
+      'qry.schedules.health.v1',
+      'qry.schedules.list.v1',
+      'qry.schedules.projections.v1',
+    ],
+    calls: [
+      'cmd.agents.ensure-awake.v1',
+      'cmd.agents.note-next-wake.v1',
+      'cmd.delivery.hand-over.v1',
+      'qry.agents.locate.v1',
+      'qry.agents.owner.v1',
+      'qry.end-users.personal-key.v1',
+    ],
+    publishes: ['schedules'],
+    consumes: [{ context: 'agents', durable: 'schedules__forget' }],
+    claim: 'takes',
+    tables: true,
   },
 };

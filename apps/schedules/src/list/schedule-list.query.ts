@@ -1,0 +1,28 @@
+import { nextWakeRequests } from '@berth/contracts/agents';
+import type { ListSchedules, ScheduleView } from '@berth/contracts/schedules';
+import { Requester } from '@berth/messaging';
+import { Inject, Injectable } from '@nestjs/common';
+import { SealedPrompts } from '../entries/sealed-prompts.js';
+import { ScheduleStreams } from '../schedule/schedule.streams.js';
+
+/** The schedules of one agent, from its stream: a list has at most a hundred entries, and the prompts are sealed. */
+@Injectable()
+export class ScheduleListQuery {
+  constructor(
+    private readonly streams: ScheduleStreams,
+    private readonly prompts: SealedPrompts,
+    @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
+  ) {}
+
+  /** Wakes nobody. Errors: not_found `agent_not_found`. */
+  async run({ accountId, agentId }: ListSchedules): Promise<{ readonly items: readonly ScheduleView[] }> {
+    await this.requester.request(nextWakeRequests.ownerOf, { accountId, agentId });
+    const { entries, source } = (await this.streams.load(agentId)).state;
+    const items = entries.map(async ({ isRunAt: _isRunAt, prompt, ...entry }) => ({
+      ...entry,
+      prompt: await this.prompts.open(agentId, prompt),
+      source,
+    }));
+    return { items: await Promise.all(items) };
+  }
+}
