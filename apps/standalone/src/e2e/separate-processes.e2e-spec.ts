@@ -10,7 +10,7 @@ import { describeCaps } from './caps.suite.js';
 import { describeConsoleApi } from './console.suite.js';
 import { describeEndUserSuspension } from './end-user-suspension.suite.js';
 import { describeEndUsersApi } from './end-users-api.suite.js';
-import { anOwner, PEOPLE, type AgentOwner } from './end-users.fixture.js';
+import { anOwner, fresh, PEOPLE, type AgentOwner } from './end-users.fixture.js';
 import { describeEnvironmentApi } from './environment.suite.js';
 import { describeExecAndAgents } from './exec-agents.suite.js';
 import { describeExecApi } from './exec-api.suite.js';
@@ -26,6 +26,7 @@ import { describeOpenStreams } from './open-streams.suite.js';
 import { describePoliciesApi } from './policies-api.suite.js';
 import { startSeparateStack, type SeparateStack } from './separate-processes.fixture.js';
 import { temporaryFolder } from './stack.fixture.js';
+import { holdTable } from './tables.fixture.js';
 import { describeWebhookCallers } from './webhook-callers.suite.js';
 import { describeWebhooks } from './webhooks.suite.js';
 
@@ -117,20 +118,48 @@ describe('every service as a separate process, with two each of gateway, agents,
       );
     });
 
+    const endAgents = async (): Promise<void> => {
+      for (const name of ['agents', 'agents-2']) await running().programs.get(name)?.end('SIGKILL');
+    };
+    const replaceAgents = async (): Promise<void> => {
+      for (const name of ['agents', 'agents-2']) await running().replace(name);
+    };
+
+    it('agents: in the middle of creating the agent of an end user leaves it to the next calls, which get one', async () => {
+      const path = `${PEOPLE}/${fresh('interrupted')}/agents`;
+      const creation = { templateId: 'blank', env: { A: '1' } };
+      const vault = await holdTable(running().dataDir, 'agents.env_vault');
+      const interrupted = api.post(path, creation);
+      // By now it has reserved its names.
+      await eventually(async () => (await vault.waiting()) > 0, { timeoutMs: 30_000, intervalMs: 20 });
+      await endAgents();
+      await vault.release();
+      expect((await interrupted).status).toBe(503);
+      await replaceAgents();
+      const calls = await eventually(
+        async () => {
+          const responses = await Promise.all(
+            [1, 2, 3, 4, 5].map(() => api.post<{ id: string }>(path, creation)),
+          );
+          expect(responses.map(({ status }) => status)).not.toContain(503);
+          return responses;
+        },
+        { timeoutMs: 60_000 },
+      );
+      expect([200, 201]).toEqual(expect.arrayContaining([...new Set(calls.map(({ status }) => status))]));
+      const [id, ...others] = new Set(calls.map(({ body }) => body.id));
+      expect(others).toEqual([]);
+      expect((await api.get<{ items: object[] }>(path)).body.items).toMatchObject([{ id }]);
+    }, 120_000);
+
     it('agents: a suspension in their absence is 503 and changes nothing, and one that meets their end holds or not for all', async () => {
-      const gone = async () => {
-        for (const name of ['agents', 'agents-2']) await running().programs.get(name)?.end('SIGKILL');
-      };
-      const back = async () => {
-        for (const name of ['agents', 'agents-2']) await running().replace(name);
-      };
       const owners = await Promise.all([1, 2, 3, 4].map(() => anOwner(api, { idleTtlSeconds: 0 })));
       const suspend = ({ externalId }: AgentOwner) => api.post(`${PEOPLE}/${externalId}/suspend`);
       const [first, ...others] = owners as [AgentOwner, ...AgentOwner[]];
-      await gone();
+      await endAgents();
       const refused = await suspend(first);
       expect([refused.status, codeOf(refused)]).toEqual([503, 'service_unavailable']);
-      await back();
+      await replaceAgents();
       await api.inState(first.agentId, 'running', 30_000);
       expect((await api.get(`${PEOPLE}/${first.externalId}`)).body).toMatchObject({
         ...{ status: 'active', suspendedAt: null },
@@ -140,9 +169,9 @@ describe('every service as a separate process, with two each of gateway, agents,
       });
 
       const met = Promise.all(others.map(suspend));
-      await gone();
+      await endAgents();
       const outcomes = await met;
-      await back();
+      await replaceAgents();
       for (const [index, { externalId, agentId }] of others.entries()) {
         const { body } = await eventually(
           async () => {

@@ -2,12 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 
-/** Queries the tables of a running installation's data folder. */
-export const queryTables = async (
-  dataDir: string,
-  sql: string,
-  parameters: readonly unknown[],
-): Promise<unknown[]> => {
+const connect = async (dataDir: string): Promise<pg.Client> => {
   const json = (name: string): Record<string, unknown> =>
     JSON.parse(readFileSync(join(dataDir, 'embedded', name), 'utf8')) as Record<string, unknown>;
   const client = new pg.Client({
@@ -18,9 +13,39 @@ export const queryTables = async (
     database: 'berth',
   });
   await client.connect();
+  return client;
+};
+
+/** Queries the tables of a running installation's data folder. */
+export const queryTables = async (
+  dataDir: string,
+  sql: string,
+  parameters: readonly unknown[],
+): Promise<unknown[]> => {
+  const client = await connect(dataDir);
   try {
     return (await client.query(sql, [...parameters])).rows as unknown[];
   } finally {
     await client.end();
   }
+};
+
+/** A table that nobody else can write until it is released. */
+export interface HeldTable {
+  /** How many sessions wait for it. */
+  waiting(): Promise<number>;
+  release(): Promise<void>;
+}
+
+export const holdTable = async (dataDir: string, table: string): Promise<HeldTable> => {
+  const client = await connect(dataDir);
+  await client.query(`BEGIN; LOCK TABLE ${table} IN EXCLUSIVE MODE`);
+  return {
+    waiting: async () => {
+      const waiting =
+        'SELECT count(*)::integer AS n FROM pg_locks WHERE relation = $1::regclass AND NOT granted';
+      return Number((await client.query<{ n: number }>(waiting, [table])).rows[0]?.n);
+    },
+    release: () => client.end(),
+  };
 };
