@@ -1,7 +1,7 @@
 import type { AgentOfEndUser, AgentView, CreateAgent } from '@berth/contracts/agents';
 import { deriveId, DomainError, isDomainError } from '@berth/kernel';
 import { pause } from '@berth/supervision';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { AgentsFromLog } from '../agent-list/agents-from-log.js';
 import { AgentOfEndUserExists, Reservations, type Claim } from '../reservation/reservations.js';
 import { AgentProfiles } from './agent-profiles.js';
@@ -22,7 +22,7 @@ export class AgentsOfEndUsers {
     private readonly creation: AgentCreation,
     private readonly profiles: AgentProfiles,
     private readonly reservations: Reservations,
-    private readonly agents: AgentsFromLog,
+    @Inject(AgentsFromLog) private readonly agents: Pick<AgentsFromLog, 'view'>,
   ) {}
 
   /** Errors: see `agentsRequests.createForEndUser`. */

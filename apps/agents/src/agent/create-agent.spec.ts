@@ -1,102 +1,25 @@
-import { fileURLToPath } from 'node:url';
 import type { CreateAgent } from '@berth/contracts/agents';
-import { runtimeRequests } from '@berth/contracts/runtime';
-import { SnapshotTable } from '@berth/event-store';
-import { deriveId, DomainError, newId } from '@berth/kernel';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { emptyTables, guest, MemoryAgents, noPolicies, silent } from '../fixtures/memory-agents.fixture.js';
-import { FakeEndUsers, ownersIn, ownersOn } from '../fixtures/personal-data.fixture.js';
+import { deriveId, DomainError } from '@berth/kernel';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { MemoryAgents } from '../fixtures/memory-agents.fixture.js';
 import {
-  AgentExternalIdStreams,
-  AgentNameStreams,
-  AgentOfEndUserStreams,
-} from '../reservation/reservation.streams.js';
-import { Reservations } from '../reservation/reservations.js';
-import { TemplateCatalogue } from '../templates/template-catalogue.js';
-import type { Admission } from './admission.js';
-import { AgentProfiles } from './agent-profiles.js';
-import { AgentCreation } from './create-agent.js';
-import { CreationAttempts } from './creation-attempts.js';
-import { CreationResources } from './creation-resources.js';
-import { CreationRollback } from './creation-rollback.js';
-import { CreationTiming } from './creation-timing.js';
+  aRequest as request,
+  MemoryCreations,
+  type FakeResources,
+} from '../fixtures/memory-creations.fixture.js';
+import { FakeEndUsers, ownersIn } from '../fixtures/personal-data.fixture.js';
 
-const TEMPLATES = fileURLToPath(new URL('../../../../infra/templates', import.meta.url));
-
-/** The parts of `Placement` and `EnvVault` that a creation calls. `variables` is keyed by `<agent>/<attempt>`. */
-class FakeResources {
-  readonly variables = new Map<string, CreateAgent['env']>();
-  placeOn: () => Promise<string> = () => Promise.resolve('hst_1');
-
-  place(): Promise<string> {
-    return this.placeOn();
-  }
-
-  settled(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  putCreated(agentId: string, attempt: number, variables: CreateAgent['env']): Promise<void> {
-    this.variables.set(`${agentId}/${attempt}`, variables);
-    return Promise.resolve();
-  }
-
-  forgetCreated(agentId: string, attempt: number): Promise<void> {
-    this.variables.delete(`${agentId}/${attempt}`);
-    return Promise.resolve();
-  }
-}
-
-let templates: TemplateCatalogue;
-let admission: Admission;
+let creations: MemoryCreations;
 let memory: MemoryAgents;
 let fakes: FakeResources;
 
-beforeAll(async () => {
-  templates = await TemplateCatalogue.read([TEMPLATES]);
-});
-
-beforeEach(() => {
-  memory = new MemoryAgents();
-  memory.hosts.on(runtimeRequests.start, () => ({ guest }));
-  fakes = new FakeResources();
-  admission = { admit: () => Promise.resolve() };
+beforeEach(async () => {
+  creations = await MemoryCreations.open();
+  ({ memory, fakes } = creations);
 });
 
 /** Each call returns the `AgentCreation` of another process on the same log. */
-const creation = (owners = ownersOn(emptyTables)): AgentCreation => {
-  const { agents, lifecycle, store } = memory;
-  const snapshots = new SnapshotTable(emptyTables, silent);
-  const timing = new CreationTiming();
-  const attempts = new CreationAttempts(agents, fakes, fakes);
-  const reservations = new Reservations(
-    new AgentNameStreams(store, snapshots),
-    new AgentExternalIdStreams(store, snapshots),
-    new AgentOfEndUserStreams(store, snapshots),
-    attempts,
-    timing,
-  );
-  const resources = new CreationResources(reservations, fakes, noPolicies, fakes);
-  const profiles = new AgentProfiles(templates, owners);
-  const rollback = new CreationRollback(attempts, resources, lifecycle, timing, silent);
-  return new AgentCreation(agents, lifecycle, profiles, resources, rollback, admission);
-};
-
-const request = (members: Partial<CreateAgent> = {}): CreateAgent => ({
-  commandId: newId('cmd'),
-  accountId: 'acc_1',
-  actor: { kind: 'key', id: 'key_1' },
-  name: 'ada',
-  templateId: 'echo',
-  externalId: null,
-  externalUserId: null,
-  instructions: null,
-  idleTtlSeconds: null,
-  labels: {},
-  env: [],
-  resources: {},
-  ...members,
-});
+const creation: MemoryCreations['creation'] = (owners) => creations.creation(owners);
 
 const idOf = ({ commandId }: CreateAgent): string => deriveId('agt', commandId);
 const created = async (one: CreateAgent): Promise<readonly string[]> =>
@@ -107,16 +30,16 @@ const noHost = (): Promise<string> =>
 
 describe('creating an agent', () => {
   it('takes nothing and leaves nothing when it is not admitted', async () => {
-    admission = { admit: (act) => Promise.reject(new DomainError('forbidden', act, 'Suspended.')) };
+    creations.admission = { admit: (act) => Promise.reject(new DomainError('forbidden', act, 'Suspended.')) };
     const one = request();
     await expect(creation().create(one)).rejects.toMatchObject({ kind: 'forbidden', code: 'create' });
     expect(await memory.after(idOf(one), 0)).toEqual([]);
-    admission = { admit: () => Promise.resolve() };
+    creations.admission = { admit: () => Promise.resolve() };
     expect(await creation().create(request())).toMatchObject({ name: 'ada' });
   });
 
   it('takes what the request omits from the template and the defaults', async () => {
-    const { resources } = templates.get('echo');
+    const { resources } = creations.templates.get('echo');
     const view = await creation().create(request({ resources: { memMb: 777 } }));
     expect(view).toMatchObject({ state: 'deploying', resources: { ...resources, memMb: 777 } });
     expect(view).toMatchObject({ idleTtlSeconds: 900 });
