@@ -14,7 +14,7 @@ import { EndUserUses } from './agent-list/end-user-uses.js';
 import { AGENT_LIST, agentListProjection } from './agent-list/agent-list.projection.js';
 import { AgentListQuery } from './agent-list/agent-list.query.js';
 import { AgentsFromLog } from './agent-list/agents-from-log.js';
-import { AccountRule, Admission, EndUserRule, RuledAdmission } from './agent/admission.js';
+import { Admission, RuledAdmission } from './agent/admission.js';
 import { AddresseeNatsController } from './agent/addressee.nats-controller.js';
 import { AddresseeQuery } from './agent/addressee.query.js';
 import { AgentCommandHandler } from './agent/agent.command-handler.js';
@@ -87,7 +87,9 @@ import {
   AgentOfEndUserStreams,
 } from './reservation/reservation.streams.js';
 import { Reservations } from './reservation/reservations.js';
+import { AccountRule } from './suspension/account-rule.js';
 import { AccountSuspensions } from './suspension/account-suspensions.js';
+import { EndUserRule } from './suspension/end-user-rule.js';
 import { EndUserStandingHandler } from './suspension/end-user-standing.handler.js';
 import { EndUserStandingNatsController } from './suspension/end-user-standing.nats-controller.js';
 import { EndUserSuspensions } from './suspension/end-user-suspensions.js';

@@ -1,31 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { CapRule } from '../caps/cap-rule.js';
-import { AccountSuspensions } from '../suspension/account-suspensions.js';
-import { EndUserSuspensions } from '../suspension/end-user-suspensions.js';
+import { AccountRule } from '../suspension/account-rule.js';
+import { EndUserRule } from '../suspension/end-user-rule.js';
 import type { Act, AdmissionRule, Wake } from './admission-rule.js';
 import type { Owner } from './owner.js';
 
 export { ownerOf, type Owner } from './owner.js';
-
-/** Nothing begins to use an agent of a suspended account. */
-@Injectable()
-export class AccountRule implements AdmissionRule {
-  constructor(private readonly suspensions: AccountSuspensions) {}
-
-  admit(_act: Act, { accountId }: Owner): Promise<void> {
-    return this.suspensions.requireActive(accountId);
-  }
-}
-
-/** Nothing begins to use an agent of a suspended end user. */
-@Injectable()
-export class EndUserRule implements AdmissionRule {
-  constructor(private readonly suspensions: EndUserSuspensions) {}
-
-  async admit(_act: Act, { endUserId }: Owner): Promise<void> {
-    if (endUserId !== null) await this.suspensions.requireActive(endUserId);
-  }
-}
 
 /** Checks everything first that would wake, start or create an agent. Whatever reaches a running agent asks nobody. */
 export abstract class Admission {

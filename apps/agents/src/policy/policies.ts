@@ -3,6 +3,18 @@ import type { Policy } from '@berth/contracts/schema';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Owner } from '../agent/owner.js';
+import { DecidedElsewhere } from '../decided-elsewhere.js';
+
+const OWN = new DecidedElsewhere<string | null>({
+  table: 'end_user_policies',
+  id: 'end_user_id',
+  value: 'policy',
+});
+const DEFAULTS = new DecidedElsewhere<string | null>({
+  table: 'end_user_defaults',
+  id: 'account_id',
+  value: 'policy',
+});
 
 /** Joins the policy of its end user to the rows of `alias`; `POLICY_IN_FORCE` is its value. */
 export const joinPolicy = (alias: string): string => `
@@ -34,29 +46,19 @@ export class Policies {
   }
 
   /** Ignores a change older than the stored one. Runs in `tx`, if given. */
-  async apply(
+  apply(
     { endUserId, policy, position }: Omit<ApplyPolicy, 'accountId'>,
     tx: SqlRunner = this.database,
   ): Promise<void> {
-    await tx.query(
-      `INSERT INTO end_user_policies AS existing (end_user_id, policy, position) VALUES ($1, $2::jsonb, $3)
-       ON CONFLICT (end_user_id) DO UPDATE SET policy = excluded.policy, position = excluded.position
-       WHERE existing.position < excluded.position`,
-      [endUserId, jsonOf(policy), position],
-    );
+    return OWN.remember({ id: endUserId, value: jsonOf(policy), position }, tx);
   }
 
   /** As `apply`. */
-  async applyDefaults(
+  applyDefaults(
     { accountId, policy, position }: ApplyDefaults,
     tx: SqlRunner = this.database,
   ): Promise<void> {
-    await tx.query(
-      `INSERT INTO end_user_defaults AS existing (account_id, policy, position) VALUES ($1, $2::jsonb, $3)
-       ON CONFLICT (account_id) DO UPDATE SET policy = excluded.policy, position = excluded.position
-       WHERE existing.position < excluded.position`,
-      [accountId, jsonOf(policy), position],
-    );
+    return DEFAULTS.remember({ id: accountId, value: jsonOf(policy), position }, tx);
   }
 
   /** Of a deleted end user. */
@@ -67,9 +69,7 @@ export class Policies {
 
   /** Runs in `tx`. Call it when the log no longer contains events after `position` (null: any events). */
   async forgetAfter(tx: SqlRunner, position: bigint | null): Promise<void> {
-    const last = [(position ?? -1n).toString()];
-    await tx.query('DELETE FROM end_user_policies WHERE position > $1', last);
-    await tx.query('DELETE FROM end_user_defaults WHERE position > $1', last);
+    for (const decided of [OWN, DEFAULTS]) await decided.forgetAfter(position, tx);
   }
 }
 

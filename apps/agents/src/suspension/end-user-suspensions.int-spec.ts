@@ -37,7 +37,7 @@ const received = (name: 'suspended' | 'resumed', position: bigint): ReceivedEven
 const receive = (name: 'suspended' | 'resumed', position: bigint): Promise<void> =>
   database.transaction((tx) => reaction.handle(received(name, position), tx));
 const tell = (suspended: boolean, position: bigint): Promise<void> =>
-  suspensions.remember({ endUserId: 'eus_1', suspended, position });
+  suspensions.remember({ id: 'eus_1', suspended, position });
 const mayAct = (endUserId = 'eus_1'): Promise<boolean> =>
   suspensions.requireActive(endUserId).then(
     () => true,
