@@ -32,16 +32,14 @@ export class AgentsOfEndUser {
   }
 
   /** Returns the number of agents of each end user; one without agents is absent. */
-  async count(
-    accountId: string,
-    externalUserIds: readonly string[],
-  ): Promise<Readonly<Record<string, number>>> {
-    if (externalUserIds.length === 0) return {};
+  async count(accountId: string, externalUserIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    if (externalUserIds.length === 0) return new Map();
     const { counts } = await this.requester.request(agentsRequests.countOfEndUsers, {
       accountId,
       externalUserIds,
     });
-    return counts;
+    // Not the object itself: `constructor` is an external id, and a member of every object.
+    return new Map(Object.entries(counts));
   }
 
   /**

@@ -37,7 +37,7 @@ export class EndUserViews {
       accountId,
       records.map(({ externalId }) => externalId),
     );
-    return records.map((record) => viewOf(record, counts[record.externalId] ?? 0));
+    return records.map((record) => viewOf(record, counts.get(record.externalId) ?? 0));
   }
 }
 

@@ -140,6 +140,14 @@ export const describeEndUsersApi = (stack: () => Stack): void => {
       expect(page.body.items).toMatchObject([{ externalId, agentCount: 1 }]);
     });
 
+    it.each(['constructor', '__proto__'])(
+      'has no agents at first, even if its external id is %s',
+      async (externalId) => {
+        expect((await put(externalId)).body).toMatchObject({ externalId, agentCount: 0 });
+        expect((await api.call('DELETE', `${PEOPLE}/${externalId}`)).status).toBe(204);
+      },
+    );
+
     it('was active when its agent was last used, with whatever credential', async () => {
       const externalId = fresh('active');
       const { id } = await api.runningAgent({ externalUserId: externalId });
