@@ -7,6 +7,12 @@ import type { LiveEndUser } from './end-user/end-user.js';
 
 const PAGE = 200;
 
+interface Person {
+  readonly accountId: string;
+  readonly endUserId: string;
+  readonly externalId: string;
+}
+
 /** The agents of end users, as `agents` knows them. */
 @Injectable()
 export class AgentsOfEndUser {
@@ -15,15 +21,15 @@ export class AgentsOfEndUser {
     private readonly log: Logger,
   ) {}
 
-  /** Returns every agent with this external user id, newest first. */
-  async list(accountId: string, externalUserId: string): Promise<readonly AgentView[]> {
+  /** Returns every agent of the end user, newest first, and none of an earlier or later one with its external id. */
+  async list({ accountId, endUserId, externalId: externalUserId }: Person): Promise<readonly AgentView[]> {
     const agents: AgentView[] = [];
     const filter = { externalId: null, state: null, name: null, label: null };
     let cursor: string | null = null;
     do {
       const page: { items: readonly AgentView[]; nextCursor: string | null } = await this.requester.request(
         agentsRequests.list,
-        { accountId, externalUserId, ...filter, cursor, limit: PAGE },
+        { accountId, externalUserId, endUserId, ...filter, cursor, limit: PAGE },
       );
       agents.push(...page.items);
       cursor = page.nextCursor;
@@ -57,10 +63,10 @@ export class AgentsOfEndUser {
   }
 
   /** Returns once no agent of the end user is left. */
-  async deleteAll(envelope: CommandEnvelope, externalUserId: string): Promise<void> {
+  async deleteAll(envelope: CommandEnvelope, person: Person): Promise<void> {
     const deleted = new Set<string>();
     for (;;) {
-      const left = (await this.list(envelope.accountId, externalUserId)).filter(({ id }) => !deleted.has(id));
+      const left = (await this.list(person)).filter(({ id }) => !deleted.has(id));
       if (left.length === 0) return;
       await Promise.all(left.map(({ id }) => this.delete(envelope, id)));
       for (const { id } of left) deleted.add(id);

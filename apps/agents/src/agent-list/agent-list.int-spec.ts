@@ -213,6 +213,32 @@ describe('the agent list', () => {
     });
   });
 
+  it('tells the agents of end users with the same external id apart', async () => {
+    const keys = await Promise.all(
+      [4, 5].map((byte) => keysOn(database).keep(new PersonalKey(newId('eus'), Buffer.alloc(32, byte)))),
+    );
+    const at = new Date().toISOString();
+    const made: string[] = [];
+    for (const key of keys) {
+      if (key === null) throw new Error('The key was not kept.');
+      const agentId = newId('agt');
+      const { data: identity } = aProfile(agentId, { externalUserId: 'twin' }).personal;
+      const profile = { ...aProfile(agentId), personal: toPersonalIdentity(key, agentId, identity) };
+      const last = await send(agentId, { type: 'Create', agentId, profile, host: 'hst_1', attempt: 0, at });
+      expect(await runner.waitFor(last ?? 0n, 10_000)).toBe(true);
+      made.unshift(agentId);
+    }
+    const query = new AgentListQuery(database, agentsFromLog(), runner);
+    const filters = { externalId: null, externalUserId: 'twin', state: null, name: null, label: null };
+    const list = async (endUserId?: string): Promise<readonly string[]> => {
+      const of = endUserId === undefined ? {} : { endUserId };
+      const page = await query.list({ accountId: 'acc_1', ...filters, ...of, cursor: null, limit: 10 });
+      return page.items.map(({ id }) => id);
+    };
+    expect(await list()).toEqual(made);
+    expect([await list(keys[1]?.endUserId), await list(keys[0]?.endUserId)]).toEqual(made.map((id) => [id]));
+  });
+
   it('has the identity of an agent of an end user while there is a key, and null in its place after', async () => {
     const key = await keysOn(database).keep(new PersonalKey(newId('eus'), Buffer.alloc(32, 3)));
     if (key === null) throw new Error('The key was not kept.');

@@ -28,7 +28,7 @@ export class EndUserErasure {
     const personal = await this.keys.find(endUserId);
     if (personal !== null && !erased) {
       const { externalId } = personal.open(sealed);
-      await this.agents.deleteAll(envelope, externalId);
+      await this.agents.deleteAll(envelope, { accountId, endUserId, externalId });
       await this.externalIds.release(envelope, externalId, endUserId);
     }
     await this.agents.forget(envelope, endUserId);

@@ -67,6 +67,6 @@ export class EndUserCommandHandler {
 
   /** Precedes every change, so that one that is refused because `agents` cannot be reached has changed nothing. */
   private async countAgents({ accountId, externalId }: EndUserCommand): Promise<number> {
-    return (await this.agents.count(accountId, [externalId]))[externalId] ?? 0;
+    return (await this.agents.count(accountId, [externalId])).get(externalId) ?? 0;
   }
 }

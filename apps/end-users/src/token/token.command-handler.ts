@@ -23,7 +23,7 @@ export class TokenCommandHandler {
   async mint(command: MintToken): Promise<MintedToken> {
     const { accountId, externalId, scopes, ttlSeconds } = command;
     const { endUserId } = await this.endUsers.load(accountId, externalId);
-    const agentId = await this.agentOf(command);
+    const agentId = await this.agentOf(command, endUserId);
     const tokenId = deriveId('tok', command.commandId);
     const decided = { endUserId, accountId, tokenId, agentId, scopes, ttlSeconds, now: this.clock.now() };
     const { events } = await this.streams.handle(endUserId, { type: 'Mint', ...decided }, command);
@@ -72,8 +72,8 @@ export class TokenCommandHandler {
     );
   }
 
-  private async agentOf({ accountId, externalId, agentId }: MintToken): Promise<string> {
-    const agents = await this.agents.list(accountId, externalId);
+  private async agentOf({ accountId, externalId, agentId }: MintToken, endUserId: string): Promise<string> {
+    const agents = await this.agents.list({ accountId, endUserId, externalId });
     const [only] = agents;
     if (only === undefined || (agentId !== null && !agents.some(({ id }) => id === agentId)))
       throw new DomainError('not_found', 'agent_not_found', 'The end user has no such agent.');

@@ -54,6 +54,11 @@ export interface GetAgent {
 
 export interface ListAgents extends NullWhenAbsent<ListAgentsQuery> {
   readonly accountId: string;
+  /**
+   * Without the agents of other end users: after a deletion, another one may have the same external id. Agents from before
+   * end users had ids have none.
+   */
+  readonly endUserId?: string | null;
 }
 
 export interface EnsureAwake extends CommandEnvelope {
