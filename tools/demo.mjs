@@ -73,9 +73,31 @@ async function tour(call) {
   const { logs } = await call('GET', `/api/agents/${created.id}/logs?limit=5`);
   for (const line of logs) show(`${line.timestamp} ${line.source} ${line.level}: ${line.message}`);
 
-  step('8. Delete it with all its data');
+  await remind(call);
+
+  step('9. Delete it with all its data');
   await call('DELETE', `/api/agents/${created.id}`);
   show('deleted');
+}
+
+async function remind(call) {
+  step('8. Let an agent wake itself: the template "reminder" publishes schedules');
+  const { id } = await call('POST', '/api/agents', {
+    name: `reminder ${Date.now()}`,
+    templateId: 'reminder',
+  });
+  await call('GET', `/api/agents/${id}?wait=running&timeout=60`);
+  await chat(call, id, 'Remind me in 10 seconds to stretch');
+  await chat(call, id, 'Every weekday at 9 plan the day');
+  const asleep = await call('POST', `/api/agents/${id}/sleep`);
+  show(`${asleep.state} until ${asleep.nextWakeAt}`);
+  await call('GET', `/api/agents/${id}?wait=running&timeout=60`);
+  show('awake, because a reminder is due');
+  await chat(call, id, 'history');
+  const { items } = await call('GET', `/api/agents/${id}/schedules`);
+  for (const { cron, nextRunAt, nextWakeAt } of items)
+    show(`${cron ?? nextRunAt}: next ${nextWakeAt ?? 'never'}`);
+  await call('DELETE', `/api/agents/${id}`);
 }
 
 async function chat(call, id, message) {

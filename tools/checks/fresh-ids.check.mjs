@@ -16,6 +16,10 @@ const ALLOWED = new Map([
     'apps/files/src/transfer/transfer-opener.ts',
     'a transfer belongs to one call; the change that stores its bytes derives its id',
   ],
+  [
+    'apps/runtime/src/schedules/schedule-polls.ts',
+    'a report belongs to one poll; the list in a repeated report equals the last polled one, which changes nothing',
+  ],
 ]);
 
 const FRESH = new Set(['newId', 'randomUUID', 'typeid', 'typeidUnboxed', 'nanoid']);

@@ -13,6 +13,7 @@ import { hostsCommand } from './commands/hosts.command.js';
 import { keysCommand } from './commands/keys.command.js';
 import { openapiCommand } from './commands/openapi.command.js';
 import { projectionsCommand } from './commands/projections.command.js';
+import { schedulesCommand } from './commands/schedules.command.js';
 import { readCliConfig } from './config.js';
 import { addHost, revokeHost } from './host-access.js';
 import { recoverKey } from './recover-key.js';
@@ -48,6 +49,7 @@ const programFor = (env: Env, terminal: Terminal): Command => {
     .description('Operate a running Berth over HTTP, and examine the machine that it is to run on.')
     .addHelpText('after', ENVIRONMENT);
   program.addCommand(agentsCommand(api, terminal));
+  program.addCommand(schedulesCommand(api, terminal));
   program.addCommand(deployCommand(api, terminal));
   program.addCommand(keysCommand(api, () => recoverKey(readCliConfig(env)), terminal));
   program.addCommand(accountsCommand(api, terminal));

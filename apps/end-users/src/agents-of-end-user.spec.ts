@@ -16,7 +16,7 @@ it('the agents of an end user are deleted without those of the next one with its
     }
     const { endUserId, externalUserId } = payload as ListAgents;
     expect([subject, externalUserId]).toEqual([agentsRequests.list.subject, 'ada']);
-    const isListed = (owner: string): boolean => endUserId == null || owner === endUserId;
+    const isListed = (owner: string): boolean => [owner, null, undefined].includes(endUserId);
     const items = [...owners].flatMap(([id, owner]) => (isListed(owner) ? [{ id }] : []));
     return Promise.resolve({ items, nextCursor: null });
   };

@@ -19,6 +19,7 @@ export const guestRoutes = (guest: Guest, onShutDown: () => void): readonly Rout
   { ...GUEST_ROUTES.env, handle: async ({ body }) => guest.replaceEnv(readEnvChange(body)) },
   { ...GUEST_ROUTES.deliver, handle: async ({ body }) => guest.deliver(readDelivery(body)) },
   { ...GUEST_ROUTES.delivery, handle: async ({ query }) => guest.findDelivery(query.get('id') ?? '') },
+  { ...GUEST_ROUTES.schedules, handle: async () => guest.pollSchedules() },
   {
     ...GUEST_ROUTES.events,
     handle: async ({ query }) =>

@@ -7,6 +7,7 @@ import {
   type DeliveryReport,
   type Generation,
   type GuestHealth,
+  type PolledSchedules,
   type ProgramResponse,
   type PutEnv,
   type PutProgram,
@@ -23,6 +24,7 @@ import { VolumeFiles } from './files/volume-files.js';
 import type { LogWriter } from './log/log-writer.js';
 import type { OutputPipes } from './output/output-pipes.js';
 import { programEnv } from './program/program-env.js';
+import { failed, pollProgram } from './schedules/poll-program.js';
 import { ProgramSupervisor } from './program/program-supervisor.js';
 import type { ApiRelay } from './relay/api-relay.js';
 
@@ -125,6 +127,12 @@ export class Guest {
 
   findDelivery(deliveryId: string): DeliveryReport {
     return this.#deliveries.find(deliveryId);
+  }
+
+  async pollSchedules(): Promise<PolledSchedules> {
+    if (this.#supervisor === undefined) return { state: 'none' };
+    const endpoint = await this.#supervisor.endpoint(0);
+    return endpoint === undefined ? failed('it is not running') : pollProgram(endpoint);
   }
 
   /** The context for processes other than the program. Errors: unavailable `agent_unavailable` before `start`. */

@@ -30,6 +30,7 @@ import { HostLog } from './report/host-log.js';
 import { ObservationReporter } from './report/observation-reporter.js';
 import { RevokedCredential } from './report/revoked-credential.js';
 import { RuntimeNatsController } from './runtime.nats-controller.js';
+import { SchedulePolls } from './schedules/schedule-polls.js';
 import { DataPort } from './transfer/data-port.js';
 import { TransferTickets } from './transfer/transfer-tickets.js';
 import { Transfers } from './transfer/transfers.js';
@@ -87,6 +88,7 @@ import { TransfersNatsController } from './transfer/transfers.nats-controller.js
     SystemLog,
     ObservationReporter,
     ActivityReporter,
+    SchedulePolls,
     AgentReports,
     {
       provide: HostLog,

@@ -4,6 +4,7 @@ import { PlatformModule, ProjectionModule, RelayModule } from '@berth/service';
 import { Module } from '@nestjs/common';
 import { dueListProjection } from './due-list/due-list.projection.js';
 import { DueListQuery } from './due-list/due-list.query.js';
+import { OwnersOfAgents } from './entries/owners-of-agents.js';
 import { SealedPrompts } from './entries/sealed-prompts.js';
 import { FireCommandHandler } from './fire/fire.command-handler.js';
 import { FiringTimer } from './fire/firing-timer.js';
@@ -31,6 +32,7 @@ import { SchedulesNatsController } from './schedules.nats-controller.js';
   providers: [
     ScheduleStreams,
     EndUserKeys,
+    OwnersOfAgents,
     SealedPrompts,
     DueListQuery,
     NextWakes,

@@ -38,6 +38,8 @@ export const GUEST_ROUTES = {
    * passed.
    */
   events: { method: 'GET', path: '/v1/events' },
+  /** → `PolledSchedules`: asks the program, within `SCHEDULES_POLL.withinMs`. Older guests lack this route. */
+  schedules: { method: 'GET', path: '/v1/schedules' },
   /** `ShutDown` → `{}` once the program has exited; the guest then exits too. */
   shutdown: { method: 'POST', path: '/v1/shutdown' },
 

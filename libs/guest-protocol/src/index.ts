@@ -80,3 +80,4 @@ export {
   monotonicNow,
   TOO_LATE_CODE,
 } from './deadlines.js';
+export { SCHEDULES_POLL, type PolledSchedules } from './schedules.js';

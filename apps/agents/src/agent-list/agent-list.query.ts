@@ -138,7 +138,7 @@ const listSql = (query: ListAgents): { sql: string; params: unknown[] } => {
   };
   if (query.externalId !== null) add((n) => `l.external_id = $${n}`, query.externalId);
   if (query.externalUserId !== null) add((n) => `l.external_user_id = $${n}`, query.externalUserId);
-  if (query.endUserId != null)
+  if (query.endUserId !== null && query.endUserId !== undefined)
     add((n) => `(l.end_user_id = $${n} OR l.end_user_id IS NULL)`, query.endUserId);
   if (query.state !== null) add((n) => `l.state = $${n}`, query.state);
   if (query.name !== null) add((n) => `l.name = $${n}`, query.name);

@@ -1,8 +1,8 @@
 import { nextWakeRequests, type NoteNextWake, type OwnerOfAgent } from '@berth/contracts/agents';
+import { DomainError } from '@berth/kernel';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
 import { AgentCommandHandler } from '../agent/agent.command-handler.js';
-import { ofAccount } from '../agent/ensure-awake.js';
 import { NextWakes } from './next-wakes.js';
 
 @Controller()
@@ -19,14 +19,11 @@ export class NextWakeNatsController {
   }
 
   @HandleRequest(nextWakeRequests.ownerOf)
-  async ownerOf({
-    accountId,
-    agentId,
-  }: {
-    readonly accountId: string;
-    readonly agentId: string;
-  }): Promise<OwnerOfAgent> {
-    const { profile } = ofAccount(await this.agents.load(agentId), accountId);
-    return { endUserId: profile.personal.endUserId };
+  async ownerOf({ agentId }: { readonly agentId: string }): Promise<OwnerOfAgent> {
+    const agent = await this.agents.load(agentId);
+    if (agent.status !== 'live')
+      throw new DomainError('not_found', 'agent_not_found', 'There is no such agent.');
+    const { accountId, personal } = agent.profile;
+    return { accountId, endUserId: personal.endUserId };
   }
 }

@@ -100,6 +100,7 @@ export class HostFixture {
           report: (agentId, epoch, observation) => void fixture.reports.push({ agentId, epoch, observation }),
         },
         activities: { note: (agentId, view) => void fixture.activities.set(agentId, view) },
+        polls: { follow: () => Promise.resolve() },
       },
       quietLog,
     );

@@ -1,6 +1,7 @@
 import type { ReportObservation } from '@berth/contracts/agents';
 import type { Logger } from '@berth/telemetry';
 import type { Driver } from '../driver/driver.js';
+import type { GuestClient } from '../guest/guest-client.js';
 import type { SystemLog } from '../logs/system-log.js';
 import type { ActivityView } from './activity.js';
 import type { AgentRecords } from './agent-record.js';
@@ -21,6 +22,11 @@ export interface Activities {
   note(agentId: string, view: ActivityView): void;
 }
 
+export interface PollsOfSchedules {
+  /** Polls the program until `signal` aborts. Never throws. */
+  follow(agentId: string, guest: GuestClient, signal: AbortSignal): Promise<void>;
+}
+
 /** Dependencies of an agent on this host. */
 export interface HostedAgentDeps {
   readonly driver: Driver;
@@ -29,5 +35,6 @@ export interface HostedAgentDeps {
   readonly systemLog: SystemLog;
   readonly observations: Observations;
   readonly activities: Activities;
+  readonly polls: PollsOfSchedules;
   readonly log: Logger;
 }

@@ -219,6 +219,7 @@ export class HostedAgent {
       onCrashLoop: (message) => this.#inBackground(() => this.#fail(guest, 'crash_loop', message)),
       onKilled: () => this.#inBackground(() => explainKill(guest, this.deps.driver, this.#keeper)),
     });
+    void this.deps.polls.follow(this.agentId, guest.client, guest.signals.ending);
   }
 
   async #changeIdleTime(idleTtlSeconds: number): Promise<void> {

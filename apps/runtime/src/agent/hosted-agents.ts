@@ -29,10 +29,10 @@ export class HostedAgents implements OnModuleInit {
     starter: AgentStarter,
     records: AgentRecords,
     systemLog: SystemLog,
-    { observations, activities }: AgentReports,
+    { observations, activities, polls }: AgentReports,
     log: Logger,
   ) {
-    this.deps = { driver, starter, records, systemLog, observations, activities, log };
+    this.deps = { driver, starter, records, systemLog, observations, activities, polls, log };
   }
 
   onModuleInit(): Promise<void> {

@@ -1,6 +1,7 @@
 import {
   GUEST_LIMITS,
   GUEST_ROUTES,
+  SCHEDULES_POLL,
   type DeliverToProgram,
   type DeliveryReport,
   type ExecutionReport,
@@ -9,6 +10,7 @@ import {
   type GuestEvents,
   type GuestHealth,
   type LegacyReport,
+  type PolledSchedules,
   type PrecludedExecution,
   type ProgramResponse,
   type PutEnv,
@@ -24,7 +26,7 @@ import {
   readRunningExecutions,
 } from './execution-responses.js';
 import { readFileChange } from './file-responses.js';
-import { readEvents, readHealth, readProgramResponse } from './guest-responses.js';
+import { readEvents, readHealth, readPolledSchedules, readProgramResponse } from './guest-responses.js';
 import { GuestSocket } from './guest-socket.js';
 
 const HEALTH_WITHIN_MS = 2_000;
@@ -81,6 +83,11 @@ export class GuestClient {
     return readDelivery(
       await this.#socket.send({ route: GUEST_ROUTES.delivery, query: { id: deliveryId }, signal }),
     );
+  }
+
+  async schedules(signal: AbortSignal): Promise<PolledSchedules> {
+    const bounded = within(SCHEDULES_POLL.withinMs + SLACK_MS, signal);
+    return readPolledSchedules(await this.#socket.send({ route: GUEST_ROUTES.schedules, signal: bounded }));
   }
 
   async events(after: number, signal: AbortSignal): Promise<GuestEvents> {

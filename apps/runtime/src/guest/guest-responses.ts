@@ -1,8 +1,9 @@
-import { DomainError, isEffect, type ErrorKind } from '@berth/kernel';
+import { DomainError, isEffect, type ErrorKind, type Json } from '@berth/kernel';
 import type {
   GuestEvent,
   GuestEvents,
   GuestHealth,
+  PolledSchedules,
   ProgramResponse,
   ProgramState,
 } from '@berth/guest-protocol';
@@ -54,6 +55,15 @@ export const readHealth = (body: unknown): GuestHealth => {
   if (!isText(version, 64) || !isState(program) || !Array.isArray(capabilities)) throw guestUnreachable();
   const valid = capabilities.filter((item): item is string => isText(item, 64)).slice(0, MAX_CAPABILITIES);
   return { version, capabilities: valid, program };
+};
+
+/** Response of `schedules`; the list itself is validated by the service that keeps it. */
+export const readPolledSchedules = (body: unknown): PolledSchedules => {
+  const { state, entries, problem } = fields(body);
+  if (state === 'none') return { state };
+  if (state === 'list' && entries !== undefined) return { state, entries: entries as Json };
+  if (state === 'failed' && isText(problem, LONGEST_MESSAGE)) return { state, problem };
+  throw guestUnreachable();
 };
 
 /** Response of `deliver`. */

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Activities, Observations } from '../agent/hosted-agent-deps.js';
+import type { Activities, Observations, PollsOfSchedules } from '../agent/hosted-agent-deps.js';
+import { SchedulePolls } from '../schedules/schedule-polls.js';
 import { ActivityReporter } from './activity-reporter.js';
 import { ObservationReporter } from './observation-reporter.js';
 
@@ -9,5 +10,6 @@ export class AgentReports {
   constructor(
     @Inject(ObservationReporter) readonly observations: Observations,
     @Inject(ActivityReporter) readonly activities: Activities,
+    @Inject(SchedulePolls) readonly polls: PollsOfSchedules,
   ) {}
 }

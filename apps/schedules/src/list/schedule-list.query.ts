@@ -1,7 +1,6 @@
-import { nextWakeRequests } from '@berth/contracts/agents';
 import type { ListSchedules, ScheduleView } from '@berth/contracts/schedules';
-import { Requester } from '@berth/messaging';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
+import { OwnersOfAgents } from '../entries/owners-of-agents.js';
 import { SealedPrompts } from '../entries/sealed-prompts.js';
 import { ScheduleStreams } from '../schedule/schedule.streams.js';
 
@@ -11,12 +10,12 @@ export class ScheduleListQuery {
   constructor(
     private readonly streams: ScheduleStreams,
     private readonly prompts: SealedPrompts,
-    @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
+    private readonly owners: OwnersOfAgents,
   ) {}
 
   /** Wakes nobody. Errors: not_found `agent_not_found`. */
   async run({ accountId, agentId }: ListSchedules): Promise<{ readonly items: readonly ScheduleView[] }> {
-    await this.requester.request(nextWakeRequests.ownerOf, { accountId, agentId });
+    await this.owners.within(accountId, agentId);
     const { entries, source } = (await this.streams.load(agentId)).state;
     const items = entries.map(async ({ isRunAt: _isRunAt, prompt, ...entry }) => ({
       ...entry,

@@ -1,10 +1,10 @@
-import { nextWakeRequests } from '@berth/contracts/agents';
+import type { OwnerOfAgent } from '@berth/contracts/agents';
 import type { PublishSchedules, ReportPolledSchedules } from '@berth/contracts/schedules';
 import { Clock, DomainError, type CommandEnvelope } from '@berth/kernel';
-import { Requester } from '@berth/messaging';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { DueListQuery } from '../due-list/due-list.query.js';
 import { parseEntries, type FieldProblem, type ParsedEntry } from '../entries/parse-entries.js';
+import { OwnersOfAgents } from '../entries/owners-of-agents.js';
 import { SealedPrompts } from '../entries/sealed-prompts.js';
 import { ScheduleStreams } from '../schedule/schedule.streams.js';
 import type { Source } from '../schedule/schedule.js';
@@ -18,7 +18,7 @@ export class PublishCommandHandler {
     private readonly prompts: SealedPrompts,
     private readonly dueList: DueListQuery,
     private readonly nextWakes: NextWakes,
-    @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
+    private readonly owners: OwnersOfAgents,
     private readonly clock: Clock,
   ) {}
 
@@ -26,34 +26,43 @@ export class PublishCommandHandler {
   async push({ agentId, entries, ...origin }: PublishSchedules): Promise<{ readonly entries: number }> {
     const parsed = parseEntries(entries);
     if ('problems' in parsed) throw invalidSchedule(parsed.problems);
-    await this.publish(origin, agentId, 'pushed', parsed.entries);
+    const owner = await this.owners.within(origin.accountId, agentId);
+    await this.publish({ agentId, source: 'pushed', entries: parsed.entries }, owner, origin);
     return { entries: parsed.entries.length };
   }
 
   /** Errors: see `schedulesRequests.reportPolled`. */
   async poll(report: ReportPolledSchedules): Promise<{ readonly problem: string | null }> {
-    const { commandId, accountId, agentId, entries } = report;
+    const { commandId, agentId, entries } = report;
     const parsed = parseEntries(entries);
     if ('problems' in parsed) return { problem: wordsOf(parsed.problems) };
-    const origin = { commandId, accountId, actor: { kind: 'agent', id: agentId } } as const;
-    await this.publish(origin, agentId, 'polled', parsed.entries);
+    const owner = await this.owners.of(agentId);
+    const origin = {
+      commandId,
+      accountId: owner.accountId,
+      actor: { kind: 'agent', id: agentId },
+    } as const;
+    await this.publish({ agentId, source: 'polled', entries: parsed.entries }, owner, origin);
     return { problem: null };
   }
 
   private async publish(
+    { agentId, source, entries }: PublishedList,
+    { accountId, endUserId }: OwnerOfAgent,
     origin: CommandEnvelope,
-    agentId: string,
-    source: Source,
-    parsed: readonly ParsedEntry[],
   ): Promise<void> {
-    const { accountId } = origin;
-    const agent = await this.requester.request(nextWakeRequests.ownerOf, { accountId, agentId });
-    const sealed = await this.prompts.seal(agentId, agent.endUserId, parsed);
-    const firedBefore = await this.dueList.fired(agentId, parsed);
+    const sealed = await this.prompts.seal(agentId, endUserId, entries);
+    const firedBefore = await this.dueList.fired(agentId, entries);
     const now = this.clock.now();
     const command = { type: 'Publish', agentId, accountId, source, ...sealed, firedBefore, now } as const;
     await this.nextWakes.tell(agentId, await this.streams.handle(agentId, command, origin));
   }
+}
+
+interface PublishedList {
+  readonly agentId: string;
+  readonly source: Source;
+  readonly entries: readonly ParsedEntry[];
 }
 
 const wordsOf = ([{ path, message }]: readonly [FieldProblem, ...FieldProblem[]]): string =>

@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -45,7 +45,15 @@ const answer = async (message, response) => {
   return words[word] === undefined ? `heard: ${message}` : await words[word](rest, response);
 };
 
+/** `GET /schedules`: the file of that name in the volume, whatever it holds. */
+const schedules = (response) => {
+  const file = join(process.env.BERTH_VOLUME, 'schedules');
+  response.statusCode = existsSync(file) ? 200 : 404;
+  response.end(existsSync(file) ? readFileSync(file) : '');
+};
+
 createServer(async (request, response) => {
+  if (request.method === 'GET' && request.url === '/schedules') return schedules(response);
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);
   try {

@@ -5,6 +5,8 @@ import { AgentSchedules, fromNow } from './schedules.fixture.js';
 import type { Stack } from './stack.fixture.js';
 
 /** Generous: a wake begins at most 5 s late, and then the program has to answer. */
+/** Long enough to publish it and to put the agent to sleep on a loaded machine. */
+const SOON_MS = 20_000;
 const FIRED = { timeoutMs: 60_000, intervalMs: 250 };
 
 /** Schedules that agents publish, over HTTP. */
@@ -15,7 +17,7 @@ export const describeSchedules = (stack: () => Stack): void => {
     it('wakes its sleeping agent and hands its prompt over, once', async () => {
       const { id } = await api.runningAgent({ templateId: 'probe' });
       const own = new AgentSchedules(api, id);
-      const nextRunAt = fromNow(8_000);
+      const nextRunAt = fromNow(SOON_MS);
       expect(await own.publish({ id: 'tea', nextRunAt, prompt: 'mark tea' })).toEqual({
         status: 200,
         body: { entries: 1 },
@@ -39,6 +41,119 @@ export const describeSchedules = (stack: () => Stack): void => {
       await api.inState(id, 'running');
       expect(await own.agent()).toMatchObject({ nextWakeAt: null });
       expect((await own.executions.wrote('marks')).split(' ')[1]).toBe('tea');
+    });
+
+    it('of an invalid list is refused by the name of its entry, and nothing is changed', async () => {
+      const { id } = await api.runningAgent({ templateId: 'probe' });
+      const own = new AgentSchedules(api, id);
+      const valid = { id: 'kept', cron: '0 9 * * 1-5', tz: 'Europe/Berlin' };
+      expect((await own.publish(valid)).status).toBe(200);
+      const refused = await own.publish(
+        { id: 'a', cron: '@daily' },
+        { id: 'b' },
+        { id: 'c', cron: '0 0 30 2 *' },
+        { id: 'a', cron: '@daily', tz: '+02:00' },
+      );
+      expect(refused.status).toBe(400);
+      const { code, fields } = refused.body['detail'] as { code: string; fields: { path: string }[] };
+      expect([code, fields.map(({ path }) => path)]).toEqual([
+        'invalid_schedule',
+        ['entries[1]', 'entries[2].cron', 'entries[3].id', 'entries[3].tz'],
+      ]);
+      expect((await own.call({ body: {} })).body).toMatchObject({ detail: { code: 'invalid_schedule' } });
+      expect(await own.only()).toMatchObject({ ...valid, nextRunAt: null, prompt: null });
+      expect((await own.publish()).body).toEqual({ entries: 0 });
+      expect((await own.list()).body.items).toEqual([]);
+    });
+
+    it('is polled from the program after a wake, and a list that is not valid leaves it alone', async () => {
+      const { id } = await api.runningAgent({ templateId: 'probe' });
+      const own = new AgentSchedules(api, id);
+      const write = (content: string) => own.executions.run(`printf %s '${content}' > schedules`);
+      const again = async (): Promise<void> => {
+        await own.sleep();
+        await api.post(`/api/agents/${id}/start`);
+      };
+      await write(JSON.stringify([{ id: 'daily', cron: '@daily' }]));
+      await again();
+      await eventually(
+        async () => expect(await own.only()).toMatchObject({ id: 'daily', source: 'polled' }),
+        FIRED,
+      );
+      await own.publish({ id: 'pushed', cron: '@weekly' });
+      await write(JSON.stringify([{ id: 'broken', cron: '@never' }]));
+      await again();
+      await eventually(async () => {
+        const { body } = await api.get<{ logs: { message: string; level: string }[] }>(
+          `/api/agents/${id}/logs?source=system`,
+        );
+        expect(body.logs).toContainEqual(
+          expect.objectContaining({
+            level: 'warn',
+            message: expect.stringContaining('entries[0].cron') as string,
+          }),
+        );
+      }, FIRED);
+      expect(await own.only()).toMatchObject({ id: 'pushed', source: 'pushed' });
+    });
+
+    it('that fires while its agent is stopped is refused, says so, and is not made up', async () => {
+      const { id } = await api.runningAgent({ templateId: 'probe' });
+      const own = new AgentSchedules(api, id);
+      await own.publish({ id: 'lost', nextRunAt: fromNow(SOON_MS), prompt: 'mark lost' });
+      await api.post(`/api/agents/${id}/stop`);
+      await eventually(
+        async () =>
+          expect(await own.only()).toMatchObject({
+            nextWakeAt: null,
+            lastRunAt: null,
+            lastError: { code: 'agent_stopped' },
+          }),
+        FIRED,
+      );
+      expect(await own.agent()).toMatchObject({ state: 'stopped', nextWakeAt: null });
+      await api.post(`/api/agents/${id}/start`);
+      expect((await own.executions.run('cat marks')).body.exitCode).toBe(1);
+    });
+  });
+
+  describe.concurrent('the token of an agent', () => {
+    const self = { method: 'GET', path: '/agent/v1/self' };
+    const tokenOf = async (own: AgentSchedules): Promise<string> =>
+      (await own.executions.run('printf %s "$BERTH_AGENT_TOKEN"')).body.stdout;
+
+    it('reaches the agent itself, and nothing with another token does', async () => {
+      const labels = { team: 'blue' };
+      const { id, name } = await api.runningAgent({ templateId: 'blank', labels });
+      const own = new AgentSchedules(api, id);
+      const { status, body } = await own.call(self);
+      expect(status).toBe(200);
+      expect(body).toEqual({
+        ...{ id, name, externalId: null, externalUserId: null, labels, idleTtlSeconds: 900 },
+        resources: (await own.agent())['resources'],
+      });
+      const token = await tokenOf(own);
+      const other = await api.runningAgent({ templateId: 'blank' });
+      for (const wrong of [stack().key, `${token}x`, token.replace(id.slice(4), other.id.slice(4)), 'at_x'])
+        expect((await own.call({ ...self, token: wrong })).status).toBe(401);
+    });
+
+    it('is good exactly while the start lives that it was made for, through a thaw too', async () => {
+      const { id } = await api.runningAgent({ templateId: 'blank' });
+      const own = new AgentSchedules(api, id);
+      const token = await tokenOf(own);
+      await own.sleep();
+      const call = () => api.get('/agent/v1/self', { key: token });
+      expect((await call()).status).toBe(401);
+      await api.post(`/api/agents/${id}/start`);
+      // On a loaded machine the agent may have gone cold in the meantime.
+      const isThawed = (await tokenOf(own)) === token;
+      expect((await call()).status).toBe(isThawed ? 200 : 401);
+      await api.post(`/api/agents/${id}/restart`);
+      expect((await call()).status).toBe(401);
+      expect((await own.call(self)).status).toBe(200);
+      await api.post(`/api/agents/${id}/stop`);
+      expect((await call()).status).toBe(401);
     });
   });
 };

@@ -8,8 +8,9 @@ export interface NoteNextWake {
   readonly position: string;
 }
 
-/** The end user who owns an agent; null without one. */
+/** Whose agent it is; `endUserId` is null without an end user. */
 export interface OwnerOfAgent {
+  readonly accountId: string;
   readonly endUserId: string | null;
 }
 
@@ -20,7 +21,5 @@ export const nextWakeRequests = {
     whenLost: 'repeat',
   }),
   /** Works in every state; never wakes. Errors: not_found `agent_not_found`. */
-  ownerOf: defineRequest<{ readonly accountId: string; readonly agentId: string }, OwnerOfAgent>(
-    'qry.agents.owner.v1',
-  ),
+  ownerOf: defineRequest<{ readonly agentId: string }, OwnerOfAgent>('qry.agents.owner.v1'),
 };

@@ -29,7 +29,6 @@ export interface ReportPolledSchedules {
   readonly commandId: string;
   readonly host: string;
   readonly agentId: string;
-  readonly accountId: string;
   readonly entries: Json;
 }
 

@@ -440,6 +440,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'cmd.agents.announce-host.v1.{from}',
       'cmd.agents.report-activity.v1.{from}',
       'cmd.agents.report-observation.v1.{from}',
+      'cmd.schedules.report-polled.v1.{from}',
     ],
     publishes: [],
     consumes: [],
