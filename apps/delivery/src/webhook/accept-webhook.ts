@@ -2,7 +2,7 @@ import type { AcceptedWebhook, InvokeWebhook } from '@berth/contracts/delivery';
 import type { ProjectionRunner } from '@berth/event-store';
 import { deriveId, DomainError, type CommandEnvelope } from '@berth/kernel';
 import { InjectProjection } from '@berth/service';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { MessageBudget } from '../delivery/message-budget.js';
 import { webhookListProjection } from '../webhook-list/webhook-list.projection.js';
 import { QueueNotices } from './queue-notices.js';
@@ -23,7 +23,7 @@ export class AcceptWebhookHandler {
     private readonly budget: MessageBudget,
     private readonly vault: WebhookVault,
     private readonly streams: WebhookStreams,
-    private readonly notices: QueueNotices,
+    @Inject(QueueNotices) private readonly notices: Pick<QueueNotices, 'announce'>,
     @InjectProjection(webhookListProjection) private readonly list: Pick<ProjectionRunner, 'waitFor'>,
   ) {}
 
