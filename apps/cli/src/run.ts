@@ -9,11 +9,13 @@ import { deployCommand } from './commands/deploy.command.js';
 import { deadLettersCommand } from './commands/dead-letters.command.js';
 import { doctorCommand } from './commands/doctor.command.js';
 import { endUsersCommand } from './commands/end-users.command.js';
+import { feedbackCommand } from './commands/feedback.command.js';
 import { hostsCommand } from './commands/hosts.command.js';
 import { keysCommand } from './commands/keys.command.js';
 import { openapiCommand } from './commands/openapi.command.js';
 import { projectionsCommand } from './commands/projections.command.js';
 import { schedulesCommand } from './commands/schedules.command.js';
+import { webhooksCommand } from './commands/webhooks.command.js';
 import { readCliConfig } from './config.js';
 import { addHost, revokeHost } from './host-access.js';
 import { recoverKey } from './recover-key.js';
@@ -54,7 +56,9 @@ const programFor = (env: Env, terminal: Terminal): Command => {
   program.addCommand(keysCommand(api, () => recoverKey(readCliConfig(env)), terminal));
   program.addCommand(accountsCommand(api, terminal));
   program.addCommand(endUsersCommand(api, terminal));
+  program.addCommand(webhooksCommand(api, terminal));
   program.addCommand(auditCommand(api, terminal));
+  program.addCommand(feedbackCommand(api, terminal));
   program.addCommand(projectionsCommand(api, terminal));
   program.addCommand(deadLettersCommand(api, terminal));
   const credentials = {

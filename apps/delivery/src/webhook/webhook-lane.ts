@@ -81,12 +81,9 @@ export class WebhookLane {
       case 'suspended':
         return this.config.webhookHoldMs;
       case 'held':
+        return this.hold(head, state, this.config.webhookHoldMs);
       case 'interrupted':
-        return this.hold(
-          head,
-          state,
-          outcome.type === 'held' ? this.config.webhookHoldMs : INTERRUPTED_PAUSE_MS,
-        );
+        return this.hold(head, state, Math.min(INTERRUPTED_PAUSE_MS, this.config.webhookHoldMs));
       case 'delivered':
         return this.end(head, { type: 'Deliver', at }, null);
       case 'failed': {

@@ -141,4 +141,24 @@ describe('a webhook of an agent that cannot take messages', () => {
     delivery.fakes.on(agentsRequests.ensureAwake, ({ agentId }) => ({ ...awake, agentId }));
     expect(await agent.ended(deliveryId)).toMatchObject({ status: 'delivered', attempts: 1 });
   });
+
+  it('waits for a part of Berth that does not respond, which is no failed attempt', async () => {
+    delivery.fakes.on(agentsRequests.ensureAwake, refusing('unavailable', 'service_unavailable'));
+    const { deliveryId } = await agent.invoke();
+    await eventually(() => delivery.fakes.requestsOf(agentsRequests.ensureAwake).length >= 7, {
+      timeoutMs: 20_000,
+    });
+    delivery.fakes.on(agentsRequests.ensureAwake, ({ agentId }) => ({ ...awake, agentId }));
+    expect(await agent.ended(deliveryId)).toMatchObject({ status: 'delivered', attempts: 1 });
+  });
+
+  it('is not lost with the process: the next one hands it over, once', async () => {
+    delivery.fakes.on(agentsRequests.ensureAwake, refusing('conflict', 'agent_stopped'));
+    const ids = [(await agent.invoke()).deliveryId, (await agent.invoke()).deliveryId];
+    await delivery.stopService();
+    delivery.fakes.on(agentsRequests.ensureAwake, ({ agentId }) => ({ ...awake, agentId }));
+    await delivery.startService(PER_MINUTE);
+    for (const id of ids) expect(await agent.ended(id)).toMatchObject({ status: 'delivered' });
+    expect(received().map(({ deliveryId }) => deliveryId)).toEqual(ids);
+  });
 });

@@ -1,0 +1,166 @@
+import { agentsRequests } from '@berth/contracts/agents';
+import { WEBHOOK_LIMITS } from '@berth/contracts/delivery';
+import { ProjectionRunner } from '@berth/event-store';
+import { DomainError, newId, type ErrorKind } from '@berth/kernel';
+import { SecretBox, type Database } from '@berth/persistence';
+import { Supervisor } from '@berth/supervision';
+import { eventually } from '@berth/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { silent } from '../fixtures/fake-services.fixture.js';
+import { envelope, ServedDelivery } from '../fixtures/served-delivery.fixture.js';
+import { AgentWebhooks } from '../fixtures/webhooks.fixture.js';
+import { webhookListProjection } from '../webhook-list/webhook-list.projection.js';
+import { HELD_FOR_MS } from './webhook-hold.js';
+import { WebhookStreams } from './webhook-delivery.streams.js';
+import { WebhookVault } from './webhook-vault.js';
+
+const PER_MINUTE = 40;
+const box = new SecretBox({ current: 'k1', keys: new Map([['k1', Buffer.alloc(32, 7)]]) });
+const content = { message: 'hi', contentType: null };
+
+let delivery: ServedDelivery;
+let agent: AgentWebhooks;
+
+beforeAll(async () => {
+  delivery = await ServedDelivery.start(PER_MINUTE, { webhookRetryMs: [1, 2, 3, 4], webhookHoldMs: 100 });
+});
+afterAll(() => delivery.stop());
+beforeEach(() => {
+  delivery.fakes.reset();
+  agent = new AgentWebhooks(() => delivery);
+});
+
+const refuse = (kind: ErrorKind, code: string): void =>
+  delivery.fakes.on(agentsRequests.ensureAwake, () => {
+    throw new DomainError(kind, code, 'No.', {}, { effect: 'none' });
+  });
+const asVault = <T>(work: (vault: WebhookVault, database: Database) => Promise<T>): Promise<T> =>
+  delivery.withDatabase((database) => work(new WebhookVault(database, box), database));
+const stored = (bytes: number) => ({
+  ...{ deliveryId: newId('dlv'), agentId: agent.agentId, accountId: 'acc_1', bytes },
+});
+const codeOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'ok',
+    ({ code, context }: DomainError) => [code, context['retryAfterSeconds']],
+  );
+
+describe('the queue of an agent', () => {
+  it('holds exactly 1,000 deliveries, however many arrive at once, and takes more once one has ended', async () => {
+    await asVault(async (vault) => {
+      const { queuedDeliveries: most } = WEBHOOK_LIMITS;
+      const fits = await Promise.all(
+        Array.from({ length: most + 20 }, () => vault.enqueue(stored(1), content)),
+      );
+      expect(fits.filter((one) => one)).toHaveLength(most);
+      const head = await vault.head(agent.agentId);
+      await vault.end(head?.deliveryId ?? '', new Date().toISOString(), null);
+      expect(await vault.enqueue(stored(1), content)).toBe(true);
+      expect(await vault.enqueue(stored(0), content)).toBe(false);
+      await vault.removeAllOf(agent.agentId);
+    });
+  });
+
+  it('holds 64 MiB; a delivery beyond is refused, and not stored', async () => {
+    await asVault(async (vault) => {
+      const { queuedBytes } = WEBHOOK_LIMITS;
+      expect(await vault.enqueue(stored(queuedBytes - 2), content)).toBe(true);
+      expect(await codeOf(agent.invoke({ bytes: 3 }))).toEqual(['queue_full', 60]);
+      expect((await agent.list()).items).toEqual([]);
+      expect(await vault.enqueue(stored(2), content)).toBe(true);
+      expect(await codeOf(agent.invoke({ bytes: 1 }))).toEqual(['queue_full', 60]);
+      await vault.removeAllOf(agent.agentId);
+    });
+  });
+
+  it('takes each invoke from the budget of messages', async () => {
+    refuse('conflict', 'agent_stopped');
+    const calls = Array.from({ length: PER_MINUTE + 5 }, (_, n) =>
+      codeOf(agent.invoke({ tokenId: `tok_${n % 2}` })),
+    );
+    const refused = (await Promise.all(calls)).filter((code) => code !== 'ok');
+    // A minute that ends during the test resets the budget.
+    expect(refused.length).toBeLessThanOrEqual(5);
+    for (const code of refused) expect(code).toEqual(['rate_limited', expect.any(Number)]);
+    expect((await agent.list()).items).toHaveLength(PER_MINUTE + 5 - refused.length);
+  });
+});
+
+describe('a webhook that was accepted 24 h ago', () => {
+  const acceptedAt = async (ageMs: number): Promise<string> => {
+    const one = stored(2);
+    const at = new Date(Date.now() - ageMs).toISOString();
+    await asVault((vault) => vault.enqueue(one, content));
+    const { deliveryId, agentId, bytes } = one;
+    const accept = {
+      type: 'Accept',
+      deliveryId,
+      agentId,
+      bytes,
+      tokenId: null,
+      redeliveryOf: null,
+      at,
+    } as const;
+    await new WebhookStreams(delivery.store).handle(deliveryId, accept, envelope());
+    return deliveryId;
+  };
+
+  it('has failed if its agent still cannot take it, and the next one waits on', async () => {
+    refuse('conflict', 'agent_stopped');
+    const old = await acceptedAt(HELD_FOR_MS);
+    const young = (await agent.invoke()).deliveryId;
+    const code = 'agent_unavailable_for_24h';
+    expect(await agent.ended(old)).toMatchObject({ status: 'failed', attempts: 0, error: { code } });
+    expect(await agent.find(young)).toMatchObject({ status: 'queued', attempts: 0 });
+  });
+
+  it('waits on while its end user is suspended', async () => {
+    refuse('forbidden', 'end_user_suspended');
+    const old = await acceptedAt(HELD_FOR_MS);
+    const asked = (): number => delivery.fakes.requestsOf(agentsRequests.ensureAwake).length;
+    await eventually(() => asked() >= 3, { timeoutMs: 20_000 });
+    await eventually(async () =>
+      expect(await agent.find(old)).toMatchObject({ status: 'queued', attempts: 0 }),
+    );
+  });
+
+  it('is handed over if its agent can take it', async () => {
+    expect(await agent.ended(await acceptedAt(HELD_FOR_MS * 2))).toMatchObject({ status: 'delivered' });
+  });
+});
+
+describe('the list of deliveries', () => {
+  it('is identical row by row after a rebuild from the log', async () => {
+    delivery.fakes.guest.runs(({ message }) => {
+      if (message === 'fail') throw new DomainError('upstream', 'agent_error', 'No.');
+      return message;
+    });
+    for (const message of ['one', 'fail', 'two'])
+      await agent.ended((await agent.invoke({ message })).deliveryId);
+    await agent.token();
+    await agent.token('rotateToken');
+    // Nothing may be handed over between the two reads.
+    await delivery.stopService();
+    await delivery.withDatabase(async (database) => {
+      const rows = async (): Promise<unknown> => [
+        await database.query('SELECT * FROM webhook_delivery ORDER BY id'),
+        await database.query('SELECT * FROM webhook_token ORDER BY agent_id'),
+      ];
+      const { store } = delivery;
+      const runner = new ProjectionRunner({
+        store,
+        database,
+        projection: webhookListProjection,
+        log: silent,
+      });
+      const supervisor = new Supervisor('test', silent);
+      supervisor.start('projection', (signal) => runner.run(signal));
+      await runner.untilCaughtUp();
+      const before = await rows();
+      await runner.rebuild(() => undefined, new AbortController().signal);
+      expect(await rows()).toEqual(before);
+      await supervisor.stop();
+    });
+    await delivery.startService(PER_MINUTE);
+  });
+});
