@@ -14,6 +14,8 @@ export const NATS_HANDLERS = fileURLToPath(new URL('./nats/nats-handlers.entry.j
 
 export const BARE_FASTIFY = fileURLToPath(new URL('./programs/bare-fastify.entry.js', import.meta.url));
 
+export const BARE_WEBHOOK = fileURLToPath(new URL('./programs/bare-webhook.entry.js', import.meta.url));
+
 export const BARE_FILES_SERVER = fileURLToPath(
   new URL('../dist/peers/bare-files-server.entry.js', import.meta.url),
 );

@@ -20,6 +20,7 @@ import type { Part } from './part.js';
 import { rebuildPart } from './rebuild.part.js';
 import { startPart } from './start.part.js';
 import { wakePart } from './wake.part.js';
+import { webhookPart } from './webhook.part.js';
 
 /** In execution order: first on the embedded parts alone, then on a Berth next to them, then on a whole Berth. */
 export const PARTS: readonly Part[] = [
@@ -34,6 +35,7 @@ export const PARTS: readonly Part[] = [
   appPart,
   chatPart,
   wakePart,
+  webhookPart,
   filesPart,
   memoryPart,
   startPart,

@@ -42,15 +42,28 @@ afterAll(async () => {
   folder.remove();
 });
 
-const excerpts = (where: string, text: string): readonly string[] =>
-  [...text.matchAll(new RegExp(`.{0,300}${CANARY}.{0,60}`, 'g'))].map(([found]) => `${where}: ${found}`);
+const excerpts = (where: string, text: string, searched: string): readonly string[] =>
+  [...text.matchAll(new RegExp(`.{0,300}${searched}.{0,60}`, 'g'))].map(([found]) => `${where}: ${found}`);
 
-/** Where the canary is in the clear. Tables are not searched. */
-const places = (folders: readonly string[]): readonly string[] => [
-  ...folders.flatMap((name) => filesWith(join(folder.path, name), CANARY)),
-  ...excerpts('output', stack.program.printed),
-  ...excerpts('traces', traces.received),
+/** Where a text is in the clear, by default the canary. Tables are not searched. */
+const places = (folders: readonly string[], searched = CANARY): readonly string[] => [
+  ...folders.flatMap((name) => filesWith(join(folder.path, name), searched)),
+  ...excerpts('output', stack.program.printed, searched),
+  ...excerpts('traces', traces.received, searched),
 ];
+
+/** Invokes the webhook with its token in the query; returns the token. */
+const invokeWebhook = async (agentId: string): Promise<string> => {
+  const { body } = await api.get<{ token: string; url: string }>(`/api/webhooks/${agentId}/token`);
+  const { pathname, search } = new URL(body.url);
+  const request = { method: 'POST', body: CANARY, headers: { 'content-type': `text/${CANARY}` } };
+  expect((await fetch(`${stack.urls[0] ?? ''}${pathname}${search}`, request)).status).toBe(202);
+  await eventually(async () => {
+    const { items } = (await api.get<{ items: object[] }>(`${pathname}/deliveries`)).body;
+    expect(items).toMatchObject([{ status: 'delivered' }]);
+  }, LONG_TIMEOUT);
+  return body.token;
+};
 
 const ok = async (response: Promise<{ readonly status: number; readonly body: unknown }>): Promise<void> => {
   const { status, body } = await response;
@@ -115,7 +128,10 @@ const rebuild = async (name: string): Promise<void> => {
 it('personal data is in the clear in no log, message or trace, and nowhere at all once its end user is deleted', async () => {
   const agentId = await createPerson();
   await use(agentId);
+  const token = await invokeWebhook(agentId);
   expect(places(['event-store', 'nats', 'logs'])).toEqual([]);
+  expect(places(['.'], token)).toEqual([]);
+  expect(await tablesWith(database, token)).toEqual([]);
   // The search finds what is there.
   expect(await tablesWith(database, CANARY)).toContainEqual(
     expect.stringMatching(/^agents\.agent_list_v\d+$/),
