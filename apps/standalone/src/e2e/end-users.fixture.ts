@@ -7,6 +7,18 @@ export const PEOPLE = '/api/v1/end-users';
 /** A name that no other test has. */
 export const fresh = (name: string): string => `${name}-${crypto.randomUUID().slice(0, 8)}`;
 
+/** Some members of an end user's representation. */
+export interface EndUser extends Record<string, unknown> {
+  readonly externalId: string;
+  readonly displayName: string | null;
+  readonly agentCount: number;
+}
+
+export interface EndUserPage extends Record<string, unknown> {
+  readonly items: readonly EndUser[];
+  readonly nextCursor: string | null;
+}
+
 /** An end user with one running agent. */
 export interface AgentOwner {
   readonly externalId: string;

@@ -9,6 +9,8 @@ import { describeAuditOfEndUsers } from './audit-api.suite.js';
 import { describeCaps } from './caps.suite.js';
 import { describeConsoleApi } from './console.suite.js';
 import { describeEndUserSuspension } from './end-user-suspension.suite.js';
+import { describeEndUserAgents } from './end-user-agents.suite.js';
+import { describeEndUserTokens } from './end-user-tokens.suite.js';
 import { describeEndUsersApi } from './end-users-api.suite.js';
 import { anOwner, fresh, PEOPLE, type AgentOwner } from './end-users.fixture.js';
 import { describeEnvironmentApi } from './environment.suite.js';
@@ -52,6 +54,8 @@ describe('every service as a separate process, with two each of gateway, agents,
   describeAccountsApi(running);
   describeIsolation(running);
   describeEndUsersApi(running);
+  describeEndUserAgents(running);
+  describeEndUserTokens(running);
   describePoliciesApi(running);
   describeCaps(running, async () => {
     await running().replace('agents');
