@@ -1,10 +1,4 @@
-import {
-  EventStreams,
-  connectEventStore,
-  ProjectionRunner,
-  SnapshotTable,
-  type EventStore,
-} from '@berth/event-store';
+import { EventStreams, connectEventStore, ProjectionRunner, type EventStore } from '@berth/event-store';
 import { isDomainError, newId } from '@berth/kernel';
 import { openDatabase, type Database, type SqlRunner } from '@berth/persistence';
 import { PersonalKey } from '@berth/personal-data';
@@ -13,21 +7,17 @@ import { createLogger } from '@berth/telemetry';
 import { startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { agentDecider } from '../agent/agent.decider.js';
-import { AgentCommandHandler } from '../agent/agent.command-handler.js';
-import { AgentStreams } from '../agent/agent.streams.js';
 import type { AgentCommand } from '../agent/agent.commands.js';
 import { agentCodec } from '../agent/agent.events.js';
-import type { Agent, AgentEvent, AgentIdentity } from '../agent/agent.js';
+import type { Agent, AgentEvent } from '../agent/agent.js';
 import { templateSource } from '../agent/agent-source.js';
-import { box, identitiesOn, keysOn } from '../fixtures/personal-data.fixture.js';
-import { NextWakes } from '../next-wake/next-wakes.js';
-import { Policies } from '../policy/policies.js';
+import { agentsFromLog, aProfile } from '../fixtures/listed-agents.fixture.js';
+import { box, keysOn } from '../fixtures/personal-data.fixture.js';
 import { migrations } from '../migrations/migrations.js';
 import { toPersonalIdentity } from '../personal-data/agent-identity.js';
-import { AgentActivity } from './agent-activity.js';
 import { agentListProjection } from './agent-list.projection.js';
 import { AgentListQuery } from './agent-list.query.js';
-import { AgentsFromLog } from './agents-from-log.js';
+import type { AgentsFromLog } from './agents-from-log.js';
 
 const AGENTS = 40;
 const STEPS = 12;
@@ -57,24 +47,6 @@ const commandsFor = (epoch: number, at: string): readonly AgentCommand[] => [
   { type: 'RequestDeletion', at },
   { type: 'ConfirmDeleted', at },
 ];
-
-const aProfile = (agentId: string, identity: Partial<AgentIdentity> = {}) => ({
-  accountId: 'acc_1',
-  templateId: 'echo',
-  idleTtlSeconds: 900,
-  resources: { memMb: 256, vcpus: 0.5, diskGb: 1 },
-  personal: {
-    endUserId: null,
-    data: {
-      name: `agent ${agentId}`,
-      externalId: null,
-      externalUserId: null,
-      instructions: null,
-      labels: {},
-      ...identity,
-    },
-  },
-});
 
 describe('the agent list', () => {
   let infra: TestInfra;
@@ -149,14 +121,7 @@ describe('the agent list', () => {
     return last ?? 0n;
   };
 
-  const agentsFromLog = (): AgentsFromLog =>
-    new AgentsFromLog(
-      new AgentCommandHandler(new AgentStreams(store, new SnapshotTable(database, log)), store, runner),
-      new AgentActivity(database),
-      identitiesOn(database),
-      new Policies(database),
-      new NextWakes(database),
-    );
+  const fromLog = (): AgentsFromLog => agentsFromLog(store, database, runner);
 
   const rows = (): Promise<unknown[]> => database.query('SELECT * FROM agent_list ORDER BY id');
 
@@ -173,15 +138,15 @@ describe('the agent list', () => {
   });
 
   it('returns every agent as its log describes it', async () => {
-    const fromLog = agentsFromLog();
-    const query = new AgentListQuery(database, fromLog, runner);
+    const query = new AgentListQuery(database, fromLog(), runner);
     const shown = await database.query<{ id: string }>(`SELECT id FROM agent_list WHERE state <> 'deleting'`);
     expect(shown.length).toBeGreaterThan(5);
-    for (const { id } of shown) expect(await fromLog.view('acc_1', id)).toEqual(await query.get('acc_1', id));
+    for (const { id } of shown)
+      expect(await fromLog().view('acc_1', id)).toEqual(await query.get('acc_1', id));
   });
 
   it('returns only agents that match its filters, each on exactly one page', async () => {
-    const query = new AgentListQuery(database, agentsFromLog(), runner);
+    const query = new AgentListQuery(database, fromLog(), runner);
     const all = {
       accountId: 'acc_1',
       externalId: null,
@@ -269,7 +234,7 @@ describe('the agent list', () => {
     await runner.rebuild(() => undefined, new AbortController().signal);
     const gone = { name: null, external_id: null, external_user_id: null, instructions: null, labels: null };
     expect(await list()).toEqual(before.map((row) => (row['id'] === agentId ? { ...row, ...gone } : row)));
-    await expect(agentsFromLog().view('acc_1', agentId)).rejects.toMatchObject({ code: 'agent_not_found' });
+    await expect(fromLog().view('acc_1', agentId)).rejects.toMatchObject({ code: 'agent_not_found' });
     expect(await keysOn(database).keep(key)).toBeNull();
   });
 
@@ -285,7 +250,7 @@ describe('the agent list', () => {
       expect(await runner.waitFor(last ?? 0n, 10_000)).toBe(true);
       ids.unshift(agentId);
     }
-    const query = new AgentListQuery(database, agentsFromLog(), runner);
+    const query = new AgentListQuery(database, fromLog(), runner);
     const filters = {
       accountId,
       externalId: null,

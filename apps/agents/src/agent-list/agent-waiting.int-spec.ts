@@ -1,11 +1,5 @@
 import type { AgentState, AgentView } from '@berth/contracts/agents';
-import {
-  EventStreams,
-  connectEventStore,
-  ProjectionRunner,
-  SnapshotTable,
-  type EventStore,
-} from '@berth/event-store';
+import { EventStreams, connectEventStore, ProjectionRunner, type EventStore } from '@berth/event-store';
 import { newId } from '@berth/kernel';
 import { NatsLink, NatsNotices } from '@berth/messaging';
 import { openDatabase, type Database } from '@berth/persistence';
@@ -13,20 +7,15 @@ import { pause } from '@berth/supervision';
 import { createLogger } from '@berth/telemetry';
 import { BrokerProxy, eventually, startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { AgentCommandHandler } from '../agent/agent.command-handler.js';
 import type { AgentCommand } from '../agent/agent.commands.js';
 import { agentDecider } from '../agent/agent.decider.js';
 import { agentCodec } from '../agent/agent.events.js';
 import type { Agent, AgentEvent } from '../agent/agent.js';
-import { AgentStreams } from '../agent/agent.streams.js';
-import { box, identitiesOn } from '../fixtures/personal-data.fixture.js';
-import { NextWakes } from '../next-wake/next-wakes.js';
-import { Policies } from '../policy/policies.js';
+import { agentsFromLog, aProfile } from '../fixtures/listed-agents.fixture.js';
+import { box } from '../fixtures/personal-data.fixture.js';
 import { migrations } from '../migrations/migrations.js';
-import { AgentActivity } from './agent-activity.js';
 import { agentListProjection } from './agent-list.projection.js';
 import { AgentListQuery } from './agent-list.query.js';
-import { AgentsFromLog } from './agents-from-log.js';
 
 const ACCOUNT = 'acc_1';
 const NOTICES = 'berth.notice.agents.projections.agent-list';
@@ -61,14 +50,7 @@ const start = async (natsUrl: string): Promise<Instance> => {
     projection: agentListProjection(box),
     log,
   });
-  const streams = new AgentStreams(store, new SnapshotTable(database, log));
-  const fromLog = new AgentsFromLog(
-    new AgentCommandHandler(streams, store, runner),
-    new AgentActivity(database),
-    identitiesOn(database),
-    new Policies(database),
-    new NextWakes(database),
-  );
+  const fromLog = agentsFromLog(store, database, runner);
   return { link, database, runner, query: new AgentListQuery(database, fromLog, runner) };
 };
 
@@ -106,22 +88,7 @@ const now = (): string => new Date().toISOString();
 
 const create = async (): Promise<string> => {
   const agentId = newId('agt');
-  const profile = {
-    accountId: ACCOUNT,
-    templateId: 'echo',
-    idleTtlSeconds: 900,
-    resources: { memMb: 256, vcpus: 0.5, diskGb: 1 },
-    personal: {
-      endUserId: null,
-      data: {
-        name: `agent ${agentId}`,
-        externalId: null,
-        externalUserId: null,
-        instructions: null,
-        labels: {},
-      },
-    },
-  };
+  const profile = aProfile(agentId);
   await send(agentId, { type: 'Create', agentId, profile, host: 'hst_1', attempt: 0, at: now() });
   return agentId;
 };

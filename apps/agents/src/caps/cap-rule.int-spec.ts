@@ -6,6 +6,7 @@ import { createLogger } from '@berth/telemetry';
 import { startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AgentEvent, StartCause } from '../agent/agent.js';
+import { eventsOf } from '../fixtures/memory-agents.fixture.js';
 import { migrations } from '../migrations/migrations.js';
 import { Policies } from '../policy/policies.js';
 import { endUserUseProjection } from '../use/end-user-use.projection.js';
@@ -86,31 +87,14 @@ const inLog = async (...events: readonly AgentEvent[]): Promise<void> => {
   );
 };
 const at = (ms: number): string => new Date(now + ms).toISOString();
-const created = (agentId: string, endUserId: string): AgentEvent => ({
-  type: 'AgentCreated.v3',
-  data: {
-    agentId,
-    accountId,
-    templateId: 'echo',
-    idleTtlSeconds: 900,
-    resources: { memMb: 256, vcpus: 1, diskGb: 1 },
-    personal: { endUserId, sealed: 'p.x' },
-    source: { kind: 'template', version: 1, name: 'echo' },
-    at: at(0),
-  },
-});
-const starting = (agentId: string, epoch: number, cause: StartCause, ms = 0): AgentEvent => ({
-  type: 'AgentStarting.v2',
-  data: { agentId, epoch, host: 'h', cause, thaw: false, version: 1, deadline: at(60_000), at: at(ms) },
-});
-const started = (agentId: string, epoch: number, ms = 0): AgentEvent => ({
-  type: 'AgentStarted',
-  data: { agentId, epoch, guest: { version: '1', capabilities: [] }, at: at(ms) },
-});
-const asleep = (agentId: string, epoch: number, ms = 0): AgentEvent => ({
-  type: 'AgentFellAsleep',
-  data: { agentId, epoch, depth: 'warm', reason: 'idle', at: at(ms) },
-});
+const created = (agentId: string, endUserId: string): AgentEvent =>
+  eventsOf(agentId, at(0)).created({ personal: { endUserId, sealed: 'p.x' } });
+const starting = (agentId: string, epoch: number, cause: StartCause, ms = 0): AgentEvent =>
+  eventsOf(agentId, at(ms)).starting(epoch, cause);
+const started = (agentId: string, epoch: number, ms = 0): AgentEvent =>
+  eventsOf(agentId, at(ms)).started(epoch);
+const asleep = (agentId: string, epoch: number, ms = 0): AgentEvent =>
+  eventsOf(agentId, at(ms)).asleep(epoch, 'warm');
 
 /** A new agent of the end user that was woken so many times. */
 const wakesInLog = async (endUserId: string, wakes: number, ms = 0): Promise<void> => {

@@ -8,7 +8,7 @@ import { runtimeRequests } from '@berth/contracts/runtime';
 import type { Policy } from '@berth/contracts/schema';
 import { newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../agent/agent.js';
 import { eventsOf } from '../fixtures/memory-agents.fixture.js';
 import { ACCOUNT, ServedAgents } from '../fixtures/served-agents.fixture.js';
@@ -21,8 +21,9 @@ let logId: string | null = null;
 beforeAll(async () => {
   test = await ServedAgents.start();
   await test.hosts.add(HOST);
-  await announce([]);
 });
+// A host that is silent for long is lost, with its agents.
+beforeEach(() => announce([]));
 afterEach(() => test.hosts.reset());
 afterAll(() => test.stop());
 
@@ -36,7 +37,8 @@ const shutDown: History = (events) => [...running(events), events.asleep(1, 'col
 /** An agent with this history after its creation. */
 const agentOf = async (endUserId: string | null, history: History = running): Promise<string> => {
   const agentId = newId('agt');
-  const events = eventsOf(agentId);
+  // Agents that have slept warm for long turn cold.
+  const events = history === warm ? eventsOf(agentId, new Date().toISOString()) : eventsOf(agentId);
   const own = {
     accountId: ACCOUNT,
     ...(endUserId === null ? {} : { personal: { endUserId, sealed: 'p.x' } }),
