@@ -193,7 +193,7 @@ describe('the agent list', () => {
       expect(await runner.waitFor(last ?? 0n, 10_000)).toBe(true);
       made.unshift(agentId);
     }
-    const query = new AgentListQuery(database, agentsFromLog(), runner);
+    const query = new AgentListQuery(database, fromLog(), runner);
     const filters = { externalId: null, externalUserId: 'twin', state: null, name: null, label: null };
     const list = async (endUserId?: string): Promise<readonly string[]> => {
       const of = endUserId === undefined ? {} : { endUserId };

@@ -12,7 +12,10 @@ const unavailable = () =>
 /** Suspends or resumes an end user while `agents` handles requests like this; returns the steps that were done. */
 const change = async (
   verb: 'suspend' | 'resume',
-  agents: { readonly count: () => Promise<object>; readonly setStanding: () => Promise<void> },
+  agents: {
+    readonly count: () => Promise<ReadonlyMap<string, number>>;
+    readonly setStanding: () => Promise<void>;
+  },
 ): Promise<{ readonly steps: readonly string[]; readonly result: unknown }> => {
   const steps: string[] = [];
   const did =
@@ -46,7 +49,7 @@ it.each(['suspend', 'resume'] as const)(
   '%s asks agents for nothing that can fail once it is written',
   async (verb) => {
     let counts = 0;
-    const count = () => (counts++ === 0 ? Promise.resolve({ ada: 3 }) : unavailable());
+    const count = () => (counts++ === 0 ? Promise.resolve(new Map([['ada', 3]])) : unavailable());
     const { steps, result } = await change(verb, { count, setStanding: () => Promise.resolve() });
     expect([steps, result]).toEqual([['write', 'record'], { agentCount: 3 }]);
   },
