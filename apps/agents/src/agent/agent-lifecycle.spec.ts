@@ -64,6 +64,27 @@ describe('a start that the log has decided', () => {
     expect(await life()).toMatchObject({ state: 'failed', code: 'image_missing' });
   });
 
+  it('is broken off instead of confirmed if a suspension began meanwhile', async () => {
+    memory.hosts.on(runtimeRequests.start, () => {
+      memory.admit = () =>
+        Promise.reject(new DomainError('forbidden', 'end_user_suspended', 'The end user is suspended.'));
+      return { guest };
+    });
+    memory.hosts.on(runtimeRequests.stop, () => ({}));
+    expect(await drive([created(), starting(3, 'wake')])).toEqual(['AgentStopping', 'AgentFellAsleep']);
+    expect(memory.hosts.of(runtimeRequests.stop)).toEqual([{ agentId, epoch: 4 }]);
+    expect(await life()).toMatchObject({ state: 'sleeping', depth: 'cold' });
+  });
+
+  it('stays pending while nobody can tell whether a suspension began meanwhile', async () => {
+    memory.hosts.on(runtimeRequests.start, () => ({ guest }));
+    memory.admit = () => Promise.reject(new DomainError('unavailable', 'service_unavailable', 'Later.'));
+    expect(await drive([created(), starting(3, 'wake')])).toEqual([]);
+    memory.admit = () => Promise.resolve();
+    await memory.lifecycle.drive(agentId);
+    expect(await life()).toMatchObject({ state: 'running' });
+  });
+
   it('stays pending while its host cannot be reached, and continues at the next drive', async () => {
     expect(await drive([created(), starting(1)])).toEqual([]);
     expect(await life()).toMatchObject({ state: 'deploying' });

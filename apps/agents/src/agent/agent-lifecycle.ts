@@ -5,6 +5,7 @@ import { Logger } from '@berth/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import { ENV_TOO_LARGE } from '../env/env-limits.js';
 import { HostStreams } from '../host/host.streams.js';
+import { Admission, ownerOf } from './admission.js';
 import { countStart } from './agent-metrics.js';
 import { AgentCommandHandler, systemOrigin, type CommandOrigin } from './agent.command-handler.js';
 import type { Agent, LiveAgent, Resources } from './agent.js';
@@ -26,6 +27,7 @@ export class AgentLifecycle {
     @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
     private readonly recipe: StartRecipe,
     private readonly hosts: HostStreams,
+    @Inject(Admission) private readonly admission: Pick<Admission, 'admit'>,
     private readonly log: Logger,
   ) {}
 
@@ -75,6 +77,7 @@ export class AgentLifecycle {
     try {
       const thawed = life.thaw ? await this.thaw(agent) : null;
       const started = thawed ?? (await this.startCold(agent, life.deadline));
+      if (await this.isSuspended(agent)) return await this.breakOffSuspended(agent);
       await this.agents.handle(
         agentId,
         { type: 'ConfirmStarted', epoch, ...started, at: now() },
@@ -91,6 +94,26 @@ export class AgentLifecycle {
         this.origin(agent, 'failed'),
       );
     }
+    return true;
+  }
+
+  /**
+   * A suspension may have begun since the start was admitted. Calls to a running agent ask nobody, so the agent must not
+   * count as running then: a suspension that begins after this look-up finds the agent `starting`.
+   */
+  private async isSuspended({ profile }: LiveAgent): Promise<boolean> {
+    try {
+      await this.admission.admit('use', ownerOf(profile));
+      return false;
+    } catch (error) {
+      if (isDomainError(error, 'forbidden')) return true;
+      throw error;
+    }
+  }
+
+  private async breakOffSuspended(agent: LiveAgent): Promise<true> {
+    const command = { type: 'Stop', target: 'sleeping', epoch: agent.epoch, at: now() } as const;
+    await this.agents.handle(agent.agentId, command, this.origin(agent, 'suspended'));
     return true;
   }
 

@@ -38,7 +38,7 @@ export class EnsureAwakeHandler {
     for (let round = 0; Date.now() < end; round++) {
       const agent = ofAccount(await this.agents.load(request.agentId), request.accountId);
       if (agent.life.state === 'running' && agent.epoch !== refusedEpoch) {
-        // A suspension may have begun since the wake was admitted; the reconciler ends what it has started.
+        // A suspension may have begun since the wake was admitted.
         if (round > 0) await this.admission.admit('use', ownerOf(agent.profile));
         return this.awake(agent, request);
       }

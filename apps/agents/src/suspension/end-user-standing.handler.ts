@@ -18,7 +18,7 @@ export class EndUserStandingHandler {
   /** Returns once no agent of a suspended end user is running according to the log; their hosts stop them afterwards. */
   async handle({ endUserId, suspended, position }: SetEndUserStanding): Promise<Record<string, never>> {
     await this.suspensions.remember({ id: endUserId, suspended, position: BigInt(position) });
-    const ids = suspended ? await this.due.awakeOf(endUserId) : [];
+    const ids = suspended ? await this.due.ofEndUser(endUserId) : [];
     for (let from = 0; from < ids.length; from += AT_ONCE)
       await Promise.all(ids.slice(from, from + AT_ONCE).map((id) => this.timeouts.beginSuspension(id)));
     return {};

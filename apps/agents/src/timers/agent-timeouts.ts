@@ -3,6 +3,9 @@ import { AgentCommandHandler, systemOrigin } from '../agent/agent.command-handle
 import { AgentLifecycle } from '../agent/agent-lifecycle.js';
 import type { LiveAgent } from '../agent/agent.js';
 
+/** Awake or coming up. */
+const AWAKE: ReadonlySet<LiveAgent['life']['state']> = new Set(['deploying', 'starting', 'running']);
+
 /**
  * Acts on an agent whose deadline has passed, whose warm sleep has lasted its time, whose account or end user is suspended,
  * or whose host is lost.
@@ -63,7 +66,7 @@ export class AgentTimeouts {
   /** As `suspend`, for an agent that is awake or coming up; returns once no new call reaches it. */
   async beginSuspension(agentId: string): Promise<void> {
     const agent = await this.agents.load(agentId);
-    if (agent.status !== 'live' || agent.life.state === 'sleeping') return;
+    if (agent.status !== 'live' || !AWAKE.has(agent.life.state)) return;
     await this.decideSuspension(agent);
     void this.lifecycle.drive(agentId);
   }

@@ -108,10 +108,10 @@ export class DueAgentsQuery {
     );
   }
 
-  /** The ids of an end user's agents that are awake or coming up. */
-  async awakeOf(endUserId: string): Promise<readonly string[]> {
+  /** The ids of an end user's agents in whatever state, because a row may lag behind the log. */
+  async ofEndUser(endUserId: string): Promise<readonly string[]> {
     const rows = await this.database.query<{ id: string }>(
-      `SELECT id FROM agent_list WHERE end_user_id = $1 AND ${IS_AWAKE}`,
+      'SELECT id FROM agent_list WHERE end_user_id = $1',
       [endUserId],
     );
     return rows.map(({ id }) => id);
