@@ -41,6 +41,8 @@ const server = createServer(async (request, response) => {
   const received = JSON.parse(Buffer.concat(chunks));
   const { message, conversation_id: conversation, attachments } = received;
   appendFileSync(`${volume}/seen`, `${message}\n`);
+  if (message === 'switch')
+    return request.socket.write('HTTP/1.1 101 X\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
   const reply = replies[message.startsWith('lane') ? 'lane' : message];
   const [body, status = 200] = (await reply?.(conversation, attachments, received)) ?? [
     { response: `heard ${message}` },

@@ -50,8 +50,14 @@ export const callProgram = async (
     });
     call.on('socket', (socket) => socket.once('connect', () => (connected = true)));
     call.on('error', () => undefined);
+    const switched = new AbortController();
+    // Such a connection carries no HTTP any more, and Node reports neither a response nor an error.
+    call.once('upgrade', (_response, connection) => {
+      connection.destroy();
+      switched.abort();
+    });
     call.end(body);
-    const [response] = (await once(call, 'response')) as [IncomingMessage];
+    const [response] = (await once(call, 'response', { signal: switched.signal })) as [IncomingMessage];
     if (message.source !== undefined) return await statusOf(response);
     const text = await readText(response);
     const status = response.statusCode ?? 500;

@@ -197,6 +197,7 @@ describe('a delivery to a program', () => {
     ['huge', 'The response of the agent is larger than 2 MiB.'],
     ['huge once decoded', 'The response of the agent is larger than 2 MiB.'],
     ['die', 'The agent stopped while it was responding.'],
+    ['switch', 'The agent stopped while it was responding.'],
   ])(
     'reports an agent’s own error as agent_error (%s), again for the same delivery',
     async (message, words) => {
