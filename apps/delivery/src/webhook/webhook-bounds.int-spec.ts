@@ -9,9 +9,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { silent } from '../fixtures/fake-services.fixture.js';
 import { envelope, ServedDelivery } from '../fixtures/served-delivery.fixture.js';
 import { AgentWebhooks } from '../fixtures/webhooks.fixture.js';
+import { WebhookListQuery } from '../webhook-list/webhook-list.query.js';
 import { webhookListProjection } from '../webhook-list/webhook-list.projection.js';
 import { HELD_FOR_MS } from './webhook-hold.js';
 import { WebhookStreams } from './webhook-delivery.streams.js';
+import { WebhookRate } from './webhook-rate.js';
+import { WebhookUpkeep } from './webhook-upkeep.js';
 import { WebhookVault } from './webhook-vault.js';
 
 const PER_MINUTE = 40;
@@ -142,6 +145,55 @@ describe('a webhook that was accepted 24 h ago', () => {
 
   it('is handed over if its agent can take it', async () => {
     expect(await agent.ended(await acceptedAt(HELD_FOR_MS * 2))).toMatchObject({ status: 'delivered' });
+  });
+});
+
+describe('what is kept of a delivery', () => {
+  const upkeepOf = (vault: WebhookVault, database: Database): WebhookUpkeep =>
+    new WebhookUpkeep(
+      vault,
+      new WebhookRate(database),
+      new WebhookListQuery(database, vault, delivery.requester),
+      new WebhookStreams(delivery.store),
+      silent,
+    );
+  const age = (database: Database, deliveryId: string, by: string): Promise<unknown> =>
+    database.query(
+      'UPDATE delivery_vault.webhook_bodies SET ended_at = now() - $2::interval WHERE delivery_id = $1',
+      [deliveryId, by],
+    );
+
+  it('is its body until 24 h after its end, and the words of its error for 30 days', async () => {
+    delivery.fakes.guest.runs(() => {
+      throw new DomainError('upstream', 'agent_error', 'Out of words.');
+    });
+    const { deliveryId } = await agent.invoke();
+    const error = { code: 'agent_error', message: 'Out of words.' };
+    expect(await agent.ended(deliveryId)).toMatchObject({ error });
+    await asVault(async (vault, database) => {
+      await age(database, deliveryId, '23 hours');
+      await upkeepOf(vault, database).round();
+      expect(await vault.find(agent.agentId, deliveryId)).toMatchObject({ message: 'hi' });
+      await age(database, deliveryId, '25 hours');
+      await upkeepOf(vault, database).round();
+      expect(await vault.find(agent.agentId, deliveryId)).toBeNull();
+      expect(await agent.find(deliveryId)).toMatchObject({ error });
+      expect(await codeOf(agent.redeliver(deliveryId))).toEqual(['body_forgotten', undefined]);
+      await age(database, deliveryId, '31 days');
+      await upkeepOf(vault, database).round();
+      expect((await vault.errorsOf([deliveryId])).size).toBe(0);
+    });
+    expect(await codeOf(agent.redeliver(newId('dlv')))).toEqual(['delivery_not_found', undefined]);
+  });
+
+  it('fails it if a restored backup lacks its body', async () => {
+    refuse('conflict', 'agent_stopped');
+    const { deliveryId } = await agent.invoke();
+    await asVault(async (vault, database) => {
+      await vault.remove(deliveryId);
+      await upkeepOf(vault, database).round(0);
+    });
+    expect(await agent.ended(deliveryId)).toMatchObject({ status: 'failed', error: { code: 'body_lost' } });
   });
 });
 

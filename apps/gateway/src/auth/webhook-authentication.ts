@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { webhookRequests } from '@berth/contracts/delivery';
+import { accountsRequests } from '@berth/contracts/accounts';
+import { webhookRequests, type WebhookCaller } from '@berth/contracts/delivery';
 import { DomainError, isDomainError, isId } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { GatewayConfig } from '../config.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { HttpRefusal, unauthenticated } from '../http/http-refusal.js';
@@ -43,8 +44,8 @@ export const webhookTokenOf = ({
 export class WebhookAuthentication {
   constructor(
     private readonly authenticators: Authenticators,
-    private readonly requester: Requester,
-    private readonly config: GatewayConfig,
+    @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
+    @Inject(GatewayConfig) private readonly config: Pick<GatewayConfig, 'requireWebhookTokens'>,
   ) {}
 
   /** Sets the caller. Errors: 404 before 401, 429 for too many wrong tokens, 403 for a suspended owner. */
@@ -71,17 +72,18 @@ export class WebhookAuthentication {
     throw accessRefusal(principal, {}) ?? unauthenticated();
   }
 
-  private async lookUp(agentId: string, token: string | undefined) {
+  private async lookUp(agentId: string, token: string | undefined): Promise<WebhookCaller> {
+    const until = performance.now() + LOOKUP_WITHIN_MS;
+    const left = () => ({ deadlineMs: Math.max(1, until - performance.now()) });
+    const tokenHash = token === undefined ? null : hashKey(token);
+    const wanted = { agentId, tokenHash, tokenRequired: this.config.requireWebhookTokens };
     try {
-      return await this.requester.request(
-        webhookRequests.authorize,
-        {
-          agentId,
-          tokenHash: token === undefined ? null : hashKey(token),
-          tokenRequired: this.config.requireWebhookTokens,
-        },
-        { deadlineMs: LOOKUP_WITHIN_MS },
-      );
+      const caller = await this.requester.request(webhookRequests.authorize, wanted, left());
+      const { accountId } = caller;
+      // What `agents` knows of a suspended account is a moment old.
+      const { suspended } = await this.requester.request(accountsRequests.standing, { accountId }, left());
+      if (suspended) return { ...caller, suspended: 'account_suspended' };
+      return caller.suspended === 'account_suspended' ? { ...caller, suspended: null } : caller;
     } catch (error) {
       // A lookup has no effect, so the caller gets the same 503 whichever way the service fails to respond.
       if (isDomainError(error, 'timeout'))

@@ -44,7 +44,7 @@ interface Attempt {
  * The requests that a valid call sends to services, except lookups of the key and the agent. The services refuse them
  * immediately.
  */
-const { authenticate: _authenticate, ...keyRequests } = accountsRequests;
+const { authenticate: _authenticate, standing: _standing, ...keyRequests } = accountsRequests;
 const { get: _get, ...agentRequests } = agentsRequests;
 const { authorize: _authorize, ...hookRequests } = webhookRequests;
 const REQUESTS: readonly RequestDefinition<never, never>[] = [

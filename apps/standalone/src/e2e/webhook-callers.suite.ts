@@ -1,6 +1,7 @@
 import { eventually } from '@berth/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
+import { ACCOUNTS, openAccount, runningAgentOf } from './opened-accounts.fixture.js';
 import type { Stack } from './stack.fixture.js';
 import { Webhook, type Invocation } from './webhooks.fixture.js';
 
@@ -111,11 +112,28 @@ export const describeWebhookCallers = (stack: () => Stack): void => {
     });
   });
 
+  it('a webhook of a suspended account is 403 until the account is resumed', async () => {
+    const { id, key } = await openAccount(api, 'hooked');
+    const hook = new Webhook(stack, api, await runningAgentOf(api, key, { templateId: 'blank' }));
+    for (const [suspended, expected] of [
+      [true, '403 account_suspended'],
+      [false, '202 '],
+    ] as const) {
+      expect((await api.call('PUT', `${ACCOUNTS}/${id}`, { body: { suspended } })).status).toBe(200);
+      for (const gateway of everyGateway()) {
+        const { status, body } = await hook.invoke('hello', { gateway });
+        expect(`${String(status)} ${status === 202 ? '' : body.detail.code}`).toBe(expected);
+      }
+    }
+  }, 60_000);
+
   describe('the rate of a webhook', () => {
     const atOnce = async (hook: Webhook, calls: number, how: Invocation = {}) => {
       const gateways = stack().urls.length;
       const responses = await Promise.all(
-        Array.from({ length: calls }, (_, n) => hook.invoke(String(n), { ...how, gateway: n % gateways })),
+        Array.from({ length: calls }, (_, n) =>
+          hook.invokeUntilServed(String(n), { ...how, gateway: n % gateways }),
+        ),
       );
       const statuses = responses.map(({ status }) => status);
       const [refused] = responses.filter(({ status }) => status === 429);
