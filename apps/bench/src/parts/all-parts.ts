@@ -18,6 +18,7 @@ import { memoryPart } from './memory.part.js';
 import { natsPart } from './nats.part.js';
 import type { Part } from './part.js';
 import { rebuildPart } from './rebuild.part.js';
+import { schedulesPart } from './schedules.part.js';
 import { startPart } from './start.part.js';
 import { wakePart } from './wake.part.js';
 import { webhookPart } from './webhook.part.js';
@@ -36,6 +37,7 @@ export const PARTS: readonly Part[] = [
   chatPart,
   wakePart,
   webhookPart,
+  schedulesPart,
   filesPart,
   memoryPart,
   startPart,

@@ -7,3 +7,7 @@ export const deliveryIdOf = ({ agentId, entryId, dueAt }: Omit<DueEntry, 'accoun
   const digest = createHash('sha256').update(JSON.stringify([agentId, entryId, dueAt]));
   return idOf('dlv', dueAt, digest.digest('hex').slice(0, 32));
 };
+
+/** The id of the command that logs these firings: the same at every attempt. */
+export const firingIdOf = (deliveryIds: readonly string[]): string =>
+  `fire/${createHash('sha256').update(deliveryIds.join()).digest('base64url')}`;

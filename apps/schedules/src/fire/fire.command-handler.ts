@@ -1,8 +1,7 @@
 import { Clock } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
-import { deliveryIdOf } from './delivery-id.js';
+import { deliveryIdOf, firingIdOf } from './delivery-id.js';
 import type { DueEntry, OpenFiring } from '../due-list/due-list.query.js';
-import { NextWakes } from '../publish/next-wakes.js';
 import type { FiringError } from '../schedule/schedule.js';
 import { ScheduleStreams } from '../schedule/schedule.streams.js';
 import { systemOrigin } from './system-origin.js';
@@ -18,23 +17,23 @@ export interface FiringOutcome {
 export class FireCommandHandler {
   constructor(
     private readonly streams: ScheduleStreams,
-    private readonly nextWakes: NextWakes,
     private readonly clock: Clock,
   ) {}
 
   /**
-   * Logs the firing before anything is done about it; of any number of processes, the log accepts that of one. Returns null
-   * if the entry is not due: another process has fired it, or its agent has published another list.
+   * Logs the firings of one agent before anything is done about them; of any number of processes, the log accepts those of
+   * one. Leaves out entries that are not due: another process has fired them, or their agent has published another list.
    */
-  async fire({ agentId, entryId, accountId, dueAt }: DueEntry): Promise<OpenFiring | null> {
-    const deliveryId = deliveryIdOf({ agentId, entryId, dueAt });
-    const command = { type: 'Fire', agentId, entryId, dueAt, deliveryId, now: this.clock.now() } as const;
-    const origin = systemOrigin(accountId, `${deliveryId}/fired`);
-    const handled = await this.streams.handle(agentId, command, origin);
-    const [fired] = handled.events;
-    if (fired?.type !== 'ScheduleFired' || handled.replayed) return null;
-    void this.nextWakes.tell(agentId, handled);
-    return { deliveryId, agentId, accountId };
+  async fire(entries: readonly [DueEntry, ...DueEntry[]]): Promise<readonly OpenFiring[]> {
+    const [{ agentId, accountId }] = entries;
+    const due = entries.map((entry) => ({ ...entry, deliveryId: deliveryIdOf(entry) }));
+    const command = { type: 'Fire', agentId, due, now: this.clock.now() } as const;
+    const origin = systemOrigin(accountId, firingIdOf(due.map(({ deliveryId }) => deliveryId)));
+    const { events, replayed } = await this.streams.handle(agentId, command, origin);
+    if (replayed) return [];
+    return events.flatMap((event) =>
+      event.type === 'ScheduleFired' ? [{ deliveryId: event.deliveryId, agentId, accountId }] : [],
+    );
   }
 
   async end({ agentId, accountId, deliveryId }: OpenFiring, outcome: FiringOutcome): Promise<void> {

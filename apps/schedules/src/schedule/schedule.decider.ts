@@ -9,9 +9,20 @@ import {
   type NextWake,
   type PublishedEntry,
   type ScheduleEvent,
+  type ScheduleFired,
   type Schedules,
   type Source,
 } from './schedule.js';
+
+/** An entry and a time at which it is due. */
+export interface DueTime {
+  readonly agentId: string;
+  readonly entryId: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly dueAt: number;
+  /** Derives from the other three. */
+  readonly deliveryId: string;
+}
 
 /** Times in commands are milliseconds since the Unix epoch. */
 export type ScheduleCommand =
@@ -29,10 +40,7 @@ export type ScheduleCommand =
   | {
       readonly type: 'Fire';
       readonly agentId: string;
-      readonly entryId: string;
-      readonly dueAt: number;
-      /** Derives from these three. */
-      readonly deliveryId: string;
+      readonly due: readonly DueTime[];
       readonly now: number;
     }
   | {
@@ -113,29 +121,41 @@ const firstWake = (
 const isSameTime = (one: PublishedEntry, other: PublishedEntry): boolean =>
   one.cron === other.cron && one.tz === other.tz && one.nextRunAt === other.nextRunAt;
 
-const fire = (command: CommandOf<'Fire'>, schedules: Schedules): readonly ScheduleEvent[] => {
-  const { agentId, entryId, dueAt, deliveryId, now } = command;
-  const entry = schedules.entries.find(({ id }) => id === entryId);
+const fire = ({ due, now }: CommandOf<'Fire'>, schedules: Schedules): readonly ScheduleEvent[] => {
+  const fired: ScheduleFired[] = [];
+  let state = schedules;
+  for (const one of due) {
+    const event = fireOne(one, now, state);
+    if (event === undefined) continue;
+    fired.push(event);
+    state = evolve(state, event);
+  }
+  return fired;
+};
+
+const fireOne = (
+  { agentId, entryId, dueAt, deliveryId }: DueTime,
+  now: number,
+  { accountId, entries }: Schedules,
+): ScheduleFired | undefined => {
+  const entry = entries.find(({ id }) => id === entryId);
   // The clock may have been set back, and another list published, since the timer read that the entry is due.
-  if (entry === undefined || millisOf(entry.nextWakeAt) !== dueAt || now < dueAt) return [];
+  if (entry === undefined || millisOf(entry.nextWakeAt) !== dueAt || now < dueAt) return undefined;
   const runAt = entry.isRunAt ? entry.nextRunAt : null;
-  const next = notWithinMinute(cronAfter(entry, Math.max(now, dueAt)), dueAt);
-  const entryNextWakeAt = timeOf(next);
-  const others = schedules.entries.filter(({ id }) => id !== entryId);
-  return [
-    {
-      type: 'ScheduleFired',
-      agentId,
-      accountId: schedules.accountId,
-      entryId,
-      dueAt: isoTime(dueAt),
-      runAt,
-      deliveryId,
-      entryNextWakeAt,
-      nextWakeAt: earliest([...others, { nextWakeAt: entryNextWakeAt }]),
-      at: isoTime(now),
-    },
-  ];
+  const entryNextWakeAt = timeOf(notWithinMinute(cronAfter(entry, now), dueAt));
+  const others = entries.filter(({ id }) => id !== entryId);
+  return {
+    type: 'ScheduleFired',
+    agentId,
+    accountId,
+    entryId,
+    dueAt: isoTime(dueAt),
+    runAt,
+    deliveryId,
+    entryNextWakeAt,
+    nextWakeAt: earliest([...others, { nextWakeAt: entryNextWakeAt }]),
+    at: isoTime(now),
+  };
 };
 
 const end = (command: CommandOf<'End'>, schedules: Schedules): readonly ScheduleEvent[] => {

@@ -39,7 +39,8 @@ class History {
 
   fire(entryId = 'a', dueAt = this.wakeOf(entryId)): readonly ScheduleEvent[] {
     const deliveryId = `dlv_${entryId}_${String(dueAt)}`;
-    return this.given({ type: 'Fire', agentId: 'agt_1', entryId, dueAt, deliveryId, now: this.now });
+    const due = [{ agentId: 'agt_1', entryId, dueAt, deliveryId }];
+    return this.given({ type: 'Fire', agentId: 'agt_1', due, now: this.now });
   }
 
   end(event: ScheduleEvent | undefined, error: FiringEnded['error'] = null): readonly ScheduleEvent[] {

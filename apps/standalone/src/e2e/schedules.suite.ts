@@ -39,7 +39,7 @@ export const describeSchedules = (stack: () => Stack): void => {
       const late = Date.parse(done.lastRunAt ?? '') - Date.parse(nextRunAt);
       expect(late).toBeGreaterThanOrEqual(0);
       await api.inState(id, 'running');
-      expect(await own.agent()).toMatchObject({ nextWakeAt: null });
+      await eventually(async () => expect(await own.agent()).toMatchObject({ nextWakeAt: null }), FIRED);
       expect((await own.executions.wrote('marks')).split(' ')[1]).toBe('tea');
     });
 
@@ -111,9 +111,31 @@ export const describeSchedules = (stack: () => Stack): void => {
           }),
         FIRED,
       );
-      expect(await own.agent()).toMatchObject({ state: 'stopped', nextWakeAt: null });
+      await eventually(
+        async () => expect(await own.agent()).toMatchObject({ state: 'stopped', nextWakeAt: null }),
+        FIRED,
+      );
       await api.post(`/api/agents/${id}/start`);
       expect((await own.executions.run('cat marks')).body.exitCode).toBe(1);
+    });
+
+    it('of the template reminder comes from a chat, and the agent remembers what it was woken for', async () => {
+      const { id } = await api.runningAgent({ templateId: 'reminder' });
+      const own = new AgentSchedules(api, id);
+      await api.chat(id, 'Every weekday at 9 plan the day');
+      await api.chat(id, 'Remind me in 20 seconds to stretch');
+      const { items } = (await own.list()).body;
+      expect(items).toMatchObject([
+        { cron: '0 9 * * 1-5', tz: 'UTC' },
+        { cron: null, prompt: 'stretch' },
+      ]);
+      await own.sleep();
+      await eventually(async () => expect((await own.list()).body.items[1]?.nextWakeAt).toBeNull(), FIRED);
+      await api.inState(id, 'running');
+      await eventually(
+        async () => expect((await api.chat(id, 'history')).body.response).toMatch(/Z stretch$/),
+        FIRED,
+      );
     });
   });
 
