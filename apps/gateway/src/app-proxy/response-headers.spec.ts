@@ -41,6 +41,8 @@ describe('the headers for a caller', () => {
     'a=1; Domain=apps.test.',
     'berth_app=x',
     ' berth_app =x',
+    '=berth_app=x',
+    ' = berth_app=x; Path=/',
     '__Host-berth_app=x; Secure; Path=/',
   ])('do not include the cookie %s', (cookie) => {
     expect(callerHeaders(['Set-Cookie', cookie, 'SET-COOKIE', cookie], HOST)).toEqual([]);

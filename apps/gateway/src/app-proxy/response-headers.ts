@@ -20,7 +20,8 @@ export const callerHeaders = (rawHeaders: readonly string[], hostname: string): 
 /** Whether a cookie stays within the app's own host, and is none of ours. */
 const isOwnCookie = (setCookie: string, hostname: string): boolean => {
   const [pair = '', ...attributes] = setCookie.split(';');
-  const name = pair.split('=', 1)[0]?.trim() ?? '';
+  // Browsers send back the value alone of a cookie without a name, so that `=berth_app=x` would look like ours.
+  const name = pair.replace(/^\s*=/, '').split('=', 1)[0]?.trim() ?? '';
   if (SESSION_COOKIES.includes(name)) return false;
   return attributes.every((attribute) => {
     const [key = '', value = ''] = attribute.split('=', 2).map((part) => part.trim().toLowerCase());
