@@ -68,7 +68,7 @@ const changesOf = ({ name, prefix, Name }) => ({
         /(import [^;]+ from '@berth\/[^']+';\n)/,
         `$1import { ${Name}Module } from '@berth/${name}';\n`,
       ),
-      /(const MODULES: [^=]+= \[[^\]]+)\]/,
+      /(const MODULES: [^=]+= \[[^\]]+?),?\s*\]/,
       `$1, ${Name}Module]`,
     ),
   'docker-compose.yml': (text) =>
