@@ -17,6 +17,8 @@ type Row =
 
 /** Repeated on purpose: a new route must be added here. */
 const MATRIX: Readonly<Record<string, Row>> = {
+  'GET /agent/v1/self': 'own',
+  'PUT /agent/v1/schedules': 'own',
   'GET /health': 'public',
   'GET /api/templates': 'public',
   'POST /api/v1/keys': 'own',
