@@ -21,6 +21,7 @@ export const SERVICES = [
   'audit',
   'exec',
   'exec-2',
+  'schedules',
   'runtime',
   'gateway',
 ] as const;
