@@ -4,7 +4,7 @@ import { startFaultyStack, type FaultyStack } from './faulty-stack.fixture.js';
 import { nameOf } from './plan.fixture.js';
 import { outcomesUnderFault, runSeeds, storyOf, summaryOf, type Run } from './run-seeds.fixture.js';
 
-const SEEDS = { from: 201, count: 120, lanes: 8 };
+const SEEDS = { from: 201, count: 200, lanes: 8 };
 
 const folder = temporaryFolder();
 let stack: FaultyStack;
