@@ -65,7 +65,7 @@ describe('in three processes, an entry', () => {
   it('without a prompt wakes its agent only', async () => {
     await served.push(agentId, { id: 'up', nextRunAt: PAST });
     await ended();
-    expect(served.fakes.requestsOf(agentsRequests.ensureAwake, agentId)).toMatchObject([
+    expect(served.fakes.requestsAbout(agentId, agentsRequests.ensureAwake)).toMatchObject([
       { kind: 'schedule' },
     ]);
     expect(served.fakes.handedOver(agentId)).toEqual([]);
@@ -74,7 +74,7 @@ describe('in three processes, an entry', () => {
   it('does not fire before its time, and agents knows the next wake at once', async () => {
     const nextRunAt = isoTime(Date.now() + 3_600_000);
     await served.push(agentId, { id: 'later', nextRunAt }, { id: 'daily', cron: '@yearly' });
-    expect(served.fakes.requestsOf(nextWakeRequests.note, agentId).at(-1)).toMatchObject({
+    expect(served.fakes.requestsAbout(agentId, nextWakeRequests.note).at(-1)).toMatchObject({
       nextWakeAt: [nextRunAt, (await served.list(agentId))[1]?.nextWakeAt ?? ''].sort()[0],
     });
     expect(await typesOf()).toEqual(['SchedulesPublished']);

@@ -144,7 +144,7 @@ describe('a change whose outcome is lost', () => {
     try {
       await expect(moved).rejects.toMatchObject({ effect: 'unknown' });
     } finally {
-      await files.fakes.revive();
+      await files.fakes.open();
     }
     expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested.v2']);
   });

@@ -5,7 +5,7 @@ import { InjectProjection } from '@berth/service';
 import { Logger } from '@berth/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import { dueListProjection } from '../due-list/due-list.projection.js';
-import type { ScheduleEvent, Schedules } from '../schedule/schedule.js';
+import { earliest, type ScheduleEvent, type Schedules } from '../schedule/schedule.js';
 
 /** Tells `agents` when an agent wakes next, so that its caller's next read shows it. */
 @Injectable()
@@ -19,9 +19,7 @@ export class NextWakes {
   /** If `agents` cannot be reached, the event has the same effect as soon as it can be. */
   async tell(agentId: string, { state, position }: Handled<Schedules, ScheduleEvent>): Promise<void> {
     if (position === null) return;
-    const wakes = state.entries.map(({ nextWakeAt }) => nextWakeAt).filter((at) => at !== null);
-    const nextWakeAt = wakes.sort()[0] ?? null;
-    const note = { agentId, nextWakeAt, position: position.toString() };
+    const note = { agentId, nextWakeAt: earliest(state.entries), position: position.toString() };
     const [told] = await Promise.allSettled([
       this.requester.request(nextWakeRequests.note, note),
       this.dueList.waitFor(position),

@@ -1,10 +1,10 @@
 import { DomainError, isoTime, type Decider } from '@berth/kernel';
 import { cronTimesOf } from '../cron/known-cron-times.js';
 import {
+  earliest,
   evolve,
   MINUTE_MS,
   NO_SCHEDULES,
-  type Entry,
   type FiringError,
   type NextWake,
   type PublishedEntry,
@@ -180,13 +180,6 @@ const cronAfter = ({ cron, tz }: PublishedEntry, instant: number): number | null
 /** One id fires at most once a minute: a time within a minute of the last one moves to its end. */
 const notWithinMinute = (due: number | null, last: number | null): number | null =>
   due === null || last === null ? due : Math.max(due, last + MINUTE_MS);
-
-/** ISO 8601 times of the same format sort as text. */
-const earliest = (entries: readonly Pick<Entry, 'nextWakeAt'>[]): string | null =>
-  entries
-    .map(({ nextWakeAt }) => nextWakeAt)
-    .filter((at) => at !== null)
-    .sort()[0] ?? null;
 
 const millisOf = (at: string | null): number | null => (at === null ? null : Date.parse(at));
 const timeOf = (millis: number | null): string | null => (millis === null ? null : isoTime(millis));

@@ -67,7 +67,18 @@ export const startFaultyStack = async (dataDir: string): Promise<FaultyStack> =>
     Program.start(name.replace(/-2$/, ''), { ...env, ...addresses(infrastructure, lines.get(name)) });
   const programs = new Map(SERVICES.map((name) => [name, start(name)]));
   const url = `http://127.0.0.1:${env.PORT}`;
-  await healthy(url, programs);
+  const stop = async (): Promise<void> => {
+    await Promise.all([...programs.values()].map((program) => program.end('SIGTERM')));
+    const wires = [...lines.values()].flatMap(({ nats, log, tables }) => [nats, log, tables]);
+    await Promise.all(wires.map((wire) => wire.close()));
+    await infrastructure.stop();
+  };
+  try {
+    await healthy(url, programs);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
   return {
     urls: [url],
     key: readKey(dataDir),
@@ -80,12 +91,7 @@ export const startFaultyStack = async (dataDir: string): Promise<FaultyStack> =>
       await healthy(url, programs);
     },
     outputOf: (name) => programs.get(name)?.printed.slice(-4_000) ?? '',
-    stop: async () => {
-      await Promise.all([...programs.values()].map((program) => program.end('SIGTERM')));
-      const wires = [...lines.values()].flatMap(({ nats, log, tables }) => [nats, log, tables]);
-      await Promise.all(wires.map((wire) => wire.close()));
-      await infrastructure.stop();
-    },
+    stop,
   };
 };
 

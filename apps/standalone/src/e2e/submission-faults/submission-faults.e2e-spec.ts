@@ -7,7 +7,7 @@ import { outcomesUnderFault, runSeeds, storyOf, summaryOf, type Run } from './ru
 const SEEDS = { from: 201, count: 200, lanes: 8 };
 
 const folder = temporaryFolder();
-let stack: FaultyStack;
+let stack: FaultyStack | undefined;
 let run: Run;
 
 beforeAll(async () => {
@@ -16,7 +16,7 @@ beforeAll(async () => {
 }, 300_000);
 
 afterAll(async () => {
-  await stack.stop();
+  await stack?.stop();
   folder.remove();
 });
 

@@ -1,0 +1,1 @@
+export { FakeResponder } from './fake-responder.js';
