@@ -63,10 +63,14 @@ const runIn = async (
   let end: TaskEnd | undefined;
   const kill = (how: 'aborted' | 'disk_full'): void => {
     end ??= { how };
-    means.processGroup.kill(spec.taskId).catch(() => child.kill('SIGKILL'));
+    // The child may not have joined its group yet.
+    const killChild = (): boolean => child.kill('SIGKILL');
+    means.processGroup.kill(spec.taskId).then(killChild, killChild);
   };
   const abort = (): void => kill('aborted');
   signal.addEventListener('abort', abort);
+  // It may have been aborted during the launch.
+  if (signal.aborted) abort();
   using measuring = watchDisk([spec.folder, workspace.home], spec.limits.diskBytes, () => kill('disk_full'));
   void measuring;
   try {

@@ -50,6 +50,26 @@ describe('the resolver for agents', () => {
     return socket;
   };
 
+  /** Listens by UDP and TCP on one port, which it returns. */
+  const listenByBoth = async (): Promise<number> => {
+    for (;;) {
+      const { port } = (await listenUdp(responseTo)).address();
+      const tcp = createServer(async (socket) => {
+        for await (const message of framesOf(socket)) socket.write(framed(responseTo(message)));
+      }).listen(port, '127.0.0.1');
+      closings.push(() => tcp.close());
+      // A client of another program may have the same port by TCP.
+      const isFree = await once(tcp, 'listening').then(
+        () => true,
+        (error: NodeJS.ErrnoException) => {
+          if (error.code !== 'EADDRINUSE') throw error;
+          return false;
+        },
+      );
+      if (isFree) return port;
+    }
+  };
+
   const forwardTo = async (...resolvers: readonly Resolver[]): Promise<void> => {
     forwarder = await DnsForwarder.open('127.0.0.1', { current: async () => resolvers });
     closings.push(() => forwarder.close());
@@ -61,13 +81,7 @@ describe('the resolver for agents', () => {
   beforeEach(async () => {
     received.length = 0;
     closings = [];
-    const udp = await listenUdp(responseTo);
-    upstream = { address: '127.0.0.1', port: udp.address().port };
-    const tcp = createServer(async (socket) => {
-      for await (const message of framesOf(socket)) socket.write(framed(responseTo(message)));
-    }).listen(upstream.port, '127.0.0.1');
-    await once(tcp, 'listening');
-    closings.push(() => tcp.close());
+    upstream = { address: '127.0.0.1', port: await listenByBoth() };
   });
 
   afterEach(async () => {
