@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 // Bundles our programs from the output of `tsc -b`: a bundled program loads a few files instead of up to 3,600. The
 // programs are the exports of our packages with a target under CONDITION: that is the first file of the bundle, and the
 // target under `default` is its input. Files that several bundles share are in `dist/bundle`. Run it after every build.
+// It also bundles the programs of templates that need packages, because an agent sees only the folder of its template.
 
 const CONDITION = 'berth-bundle';
 /** Node's option under which it finds bundles instead of the output of `tsc -b`. */
@@ -15,7 +16,11 @@ const FOLDERS = ['apps', 'libs', 'libs/platform'];
 const SHARED = 'dist/bundle';
 const RECORD = join(ROOT, SHARED, 'inputs.json');
 /** One file, because it is copied into containers. */
-const ALONE = /^apps\/guest\//;
+const ALONE = /^(apps\/guest|.*templates)\//;
+const OF_TEMPLATES = ['infra/templates/assistant', 'apps/standalone/e2e-templates/sdk'].map((folder) => ({
+  input: `${folder}/agent.mjs`,
+  output: `${folder}/agent.bundle.mjs`,
+}));
 /** Loads a native part that it finds next to its own files. */
 const EXTERNAL = [/^@lydell\/node-pty/];
 
@@ -53,7 +58,7 @@ async function ensureBundles() {
 }
 
 function findPrograms() {
-  return FOLDERS.filter((folder) => existsSync(join(ROOT, folder)))
+  const ofPackages = FOLDERS.filter((folder) => existsSync(join(ROOT, folder)))
     .flatMap((folder) => readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`))
     .filter((folder) => existsSync(join(ROOT, folder, 'package.json')))
     .flatMap((folder) => {
@@ -65,6 +70,7 @@ function findPrograms() {
           output: join(folder, targets[CONDITION]),
         }));
     });
+  return [...ofPackages, ...OF_TEMPLATES.filter(({ input }) => existsSync(join(ROOT, input)))];
 }
 
 function isFresh(outputs) {

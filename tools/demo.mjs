@@ -75,7 +75,14 @@ async function tour(call) {
 
   await remind(call);
 
-  step('9. Delete it with all its data');
+  step('9. See what it has used, and what that costs');
+  const { rows } = await call('GET', `/api/v1/usage?agentId=${created.id}`);
+  for (const { activeSeconds, wakes, chats, executions, totalCents } of rows)
+    show(
+      `active for ${activeSeconds} s, wakes ${wakes}, chats ${chats}, commands ${executions}: ${totalCents} cents`,
+    );
+
+  step('10. Delete it with all its data');
   await call('DELETE', `/api/agents/${created.id}`);
   show('deleted');
 }

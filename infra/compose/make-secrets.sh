@@ -25,7 +25,8 @@ done
   host=$(cat "$folder/host_id")
   printf "NATS_HOST_%s='\"%s\"'\n" \
     INBOX "_INBOX.berth.runtime-$host.>" REPLIES "_INBOX.berth.*.*.runtime-$host.>" \
-    REPORTS "berth.cmd.agents.*.*.$host" COMMANDS "berth.cmd.runtime.*.*.$host" QUERIES "berth.qry.runtime.*.*.$host"
+    REPORTS "berth.cmd.agents.*.*.$host" SCHEDULES "berth.cmd.schedules.*.*.$host" \
+    COMMANDS "berth.cmd.runtime.*.*.$host" QUERIES "berth.qry.runtime.*.*.$host"
 } > "$folder/nats_users.new"
 mv -f "$folder/nats_users.new" "$folder/nats_users"
 rm -f "$folder/nats_url" "$folder/nats_password"
@@ -37,6 +38,11 @@ keep secret_key "k1:$(head -c 32 /dev/urandom | base64 | tr -d '\n')"
 # runtime's container also runs agents, so its password is mounted in a folder that only root can enter.
 chmod 700 "$folder"
 find "$folder" -maxdepth 1 -type f -exec chmod 444 {} +
+# The operator's file, which the services that need it read. The keys of model providers stand in providers.env.
+mkdir -p "$folder/operator"
+[ -e "$folder/operator/berth.yaml" ] || : > "$folder/operator/berth.yaml"
+chmod 755 "$folder/operator"
+chmod 644 "$folder/operator/berth.yaml"
 # The users of added hosts, which `berth hosts add` writes and the broker reads.
 mkdir -p "$folder/broker"
 echo "Secrets are in $folder. Include them in the backup: without secret_key, sealed values cannot be opened."

@@ -245,6 +245,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = ${JS
 };
 
 const renderCompose = (access) => {
+  const ofHost = (...names) => names.map((name) => `$NATS_HOST_${name}`);
   const users = Object.entries(access).map(([service, one]) => {
     const { publish, subscribe } = broker.permissionsOf(service, one, { instance: 'berth', hosts: [] });
     const isHost = one.handles.some((subject) => subject.includes('{host}'));
@@ -252,10 +253,8 @@ const renderCompose = (access) => {
       user: service,
       password: `$${broker.passwordVariableOf(service)}`,
       permissions: {
-        publish: isHost ? [...publish, '$NATS_HOST_REPLIES', '$NATS_HOST_REPORTS'] : publish,
-        subscribe: isHost
-          ? [...subscribe, '$NATS_HOST_INBOX', '$NATS_HOST_COMMANDS', '$NATS_HOST_QUERIES']
-          : subscribe,
+        publish: isHost ? [...publish, ...ofHost('REPLIES', 'REPORTS', 'SCHEDULES')] : publish,
+        subscribe: isHost ? [...subscribe, ...ofHost('INBOX', 'COMMANDS', 'QUERIES')] : subscribe,
       },
     };
   });

@@ -16,6 +16,12 @@ const ALLOWED = new Map([
     'apps/files/src/transfer/transfer-opener.ts',
     'a transfer belongs to one call; the change that stores its bytes derives its id',
   ],
+  ['apps/llm/src/route/metered-calls.ts', 'a call is one HTTP request, which nothing repeats'],
+  [
+    'apps/llm/src/ledger/ledger-queue.ts',
+    'the id is that of an append of many commands, each of which has the id of its call',
+  ],
+  ['apps/llm/src/calls/instance.ts', 'the id is that of the process'],
   [
     'apps/runtime/src/schedules/schedule-polls.ts',
     'a report belongs to one poll; the list in a repeated report equals the last polled one, which changes nothing',

@@ -135,11 +135,12 @@ export const checkDeclarations = ({ manifest, packages }) => {
   return { problems, read };
 };
 
-const declaredBy = ({ dependencies, devDependencies, peerDependencies, optionalDependencies }) =>
+/** The names of all packages that a package.json declares. */
+export const declaredBy = ({ dependencies, devDependencies, peerDependencies, optionalDependencies }) =>
   new Set(Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies, ...optionalDependencies }));
 
 /** Each imported package with the first file that imports it, sources before tests. */
-const importedPackages = (one) => {
+export const importedPackages = (one) => {
   const found = new Map();
   for (const file of [...one.files].sort((a, b) => Number(a.test) - Number(b.test))) {
     for (const { specifier } of file.imports) {

@@ -9,10 +9,13 @@ import { checkErrors } from './errors.mjs';
 import { checkErrorCodes } from './error-codes.check.mjs';
 import { checkFreshIds } from './fresh-ids.check.mjs';
 import { checkGoldenEvents } from './golden-events.check.mjs';
+import { checkGrafana } from './grafana.check.mjs';
 import { checkGraph } from './graph.check.mjs';
 import { checkDeclarations, checkImports } from './imports.check.mjs';
 import { checkMetrics } from './metrics.mjs';
+import { checkMoney } from './money.check.mjs';
 import { checkLock } from './lock.check.mjs';
+import { checkOperatorSchema } from './operator-schema.mjs';
 import { checkPlaces } from './places.check.mjs';
 import { checkPurity } from './purity.check.mjs';
 import { checkSecrets } from './secrets.check.mjs';
@@ -44,6 +47,7 @@ const CHECKS = [
   ['no fresh ids on the path of a command', checkFreshIds],
   ['environment, console and execa in the permitted files', checkPlaces],
   ['prefixes of secrets', checkSecrets],
+  ['money is never a float', checkMoney],
   ['sizes', checkSizes],
   ['declared error codes', checkErrorCodes],
   ['docs/errors.md', checkErrors],
@@ -52,6 +56,8 @@ const CHECKS = [
   ['permissions on the broker', checkBrokerAccess],
   ['docs/environment.md', checkEnvironment],
   ['docs/metrics.md', checkMetrics],
+  ['docs/berth.schema.json', checkOperatorSchema],
+  ['boards of Grafana', checkGrafana],
   ['links and paths in the docs', checkLinks],
   ['files shown in the docs', checkShownFiles],
   ['app READMEs', checkReadmes],

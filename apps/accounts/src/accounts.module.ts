@@ -1,12 +1,15 @@
-import { PlatformModule, ProjectionModule, RelayModule } from '@berth/service';
+import { OperatorSettings } from '@berth/operator-file';
+import { PlatformModule, ProjectionModule, RelayModule, ServiceContext } from '@berth/service';
 import { Module } from '@nestjs/common';
 import { AccountAdministration } from './account/account.administration.js';
 import { AccountCommandHandler } from './account/account.command-handler.js';
 import { AccountNatsController } from './account/account.nats-controller.js';
 import { AccountStreams } from './account/account.streams.js';
+import { Plans } from './account/plans.js';
 import { accountListProjection } from './account-list/account-list.projection.js';
 import { AccountListQuery } from './account-list/account-list.query.js';
 import { OwnAccountQuery } from './account-list/own-account.query.js';
+import { PlansInUseQuery } from './account-list/plans-in-use.query.js';
 import { AuthenticateNatsController } from './authenticate/authenticate.nats-controller.js';
 import { AuthenticateQuery } from './authenticate/authenticate.query.js';
 import { KeyUsage } from './authenticate/key-usage.js';
@@ -60,6 +63,20 @@ import { AccountStanding } from './standing/account-standing.js';
     AccountStanding,
     AccountListQuery,
     OwnAccountQuery,
+    Plans,
+    PlansInUseQuery,
+    {
+      provide: OperatorSettings,
+      inject: [AccountsConfig, ServiceContext, PlansInUseQuery],
+      useFactory: (
+        { operator }: AccountsConfig,
+        { resources, log }: ServiceContext,
+        plans: PlansInUseQuery,
+      ) => {
+        resources.defer(operator.rereadOnHangUp(log, () => plans.run()));
+        return operator;
+      },
+    },
     FeedbackStreams,
     FeedbackCommandHandler,
     FeedbackListQuery,

@@ -1,4 +1,6 @@
 import { AgentClient } from '@berth/agent-client';
+import { accountsRequests } from '@berth/contracts/accounts';
+import { Requester } from '@berth/messaging';
 import { SecretBox } from '@berth/persistence';
 import { EndUserKeys } from '@berth/personal-data';
 import { OperatorSettings } from '@berth/operator-file';
@@ -27,6 +29,8 @@ import { AgentsOfEndUsersNatsController } from './agent/agents-of-end-users.nats
 import { AgentMetrics } from './agent/agent-metrics.js';
 import { AgentProfiles } from './agent/agent-profiles.js';
 import { AgentCreation } from './agent/create-agent.js';
+import { AgentLimit } from './plan/agent-limit.js';
+import { AgentSeats } from './plan/agent-seats.js';
 import { CreationAttempts } from './agent/creation-attempts.js';
 import { CreationResources } from './agent/creation-resources.js';
 import { CreationRollback } from './agent/creation-rollback.js';
@@ -227,11 +231,14 @@ import { SpendQuery } from './use/spend.query.js';
     VersionRollout,
     DeploymentProgress,
     DeployCommandHandler,
+    AgentSeats,
+    AgentLimit,
     {
       provide: OperatorSettings,
-      inject: [AgentsConfig, ServiceContext],
-      useFactory: ({ operator }: AgentsConfig, { resources, log }: ServiceContext) => {
-        resources.defer(operator.rereadOnHangUp(log));
+      inject: [AgentsConfig, ServiceContext, Requester],
+      useFactory: ({ operator }: AgentsConfig, { resources, log }: ServiceContext, requester: Requester) => {
+        const findPlansInUse = async () => (await requester.request(accountsRequests.plansInUse, {})).planIds;
+        resources.defer(operator.rereadOnHangUp(log, findPlansInUse));
         return operator;
       },
     },

@@ -50,6 +50,31 @@ describe('berth accounts', () => {
     });
   });
 
+  it('gives one another plan', async () => {
+    const respond = () => ({ status: 200, body: account('acc_1') });
+    expect(await berth(['accounts', 'plan', 'acc_1', 'team'], { respond })).toMatchObject({
+      exitCode: 0,
+      seen: [{ method: 'PUT', url: `${PATH}/acc_1`, body: { planId: 'team' } }],
+    });
+  });
+
+  it('grants credits, also negative ones, and prints the balance', async () => {
+    const respond = () => ({ status: 200, body: { accountId: 'acc_1', balanceCents: 12.5 } });
+    expect(await berth(['accounts', 'credits', 'acc_1', '500', '--note', 'paid'], { respond })).toMatchObject(
+      {
+        exitCode: 0,
+        out: '12.5\n',
+        seen: [{ method: 'POST', url: `${PATH}/acc_1/credits`, body: { cents: 500, note: 'paid' } }],
+      },
+    );
+    const taken = await berth(['accounts', 'credits', 'acc_1', '--', '-20'], { respond });
+    expect(taken.seen).toMatchObject([{ body: { cents: -20 } }]);
+    expect(await berth(['accounts', 'credits', 'acc_1', '1.5'], { respond })).toMatchObject({
+      exitCode: 2,
+      seen: [],
+    });
+  });
+
   it('mints another first key and prints only that to standard output', async () => {
     const respond = () => ({ status: 201, body: { id: 'key_1', key: 'mk_y' } });
     expect(await berth(['accounts', 'keys', 'acc_1'], { respond })).toMatchObject({

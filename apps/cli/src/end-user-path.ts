@@ -11,11 +11,10 @@ export const endUserPath = (externalId: string): string =>
 export const endUserArgument = (): Argument =>
   new Argument('<external-id>', 'your own id of the end user').argParser(parseExternalId);
 
-/** In a URL `.` and `..` name a folder however they are encoded, so the request would reach another resource. */
 const parseExternalId = (text: string): string => {
   if (!isExternalUserId(text))
-    throw new InvalidArgumentError('An external id has 1 to 128 letters, digits and _ @ . : + -.');
-  if (text === '.' || text === '..')
-    throw new InvalidArgumentError('No URL can contain this external id as a path segment.');
+    throw new InvalidArgumentError(
+      'An external id has 1 to 128 letters, digits and _ @ . : + -, and is neither . nor ..',
+    );
   return text;
 };

@@ -34,6 +34,7 @@ import { AcceptWebhookHandler } from './webhook/accept-webhook.js';
 import { QueueNotices } from './webhook/queue-notices.js';
 import { RedeliverWebhookHandler } from './webhook/redeliver.command-handler.js';
 import { WebhookAttempt } from './webhook/webhook-attempt.js';
+import { WebhookIntake } from './webhook/webhook-intake.js';
 import { WebhookStreams } from './webhook/webhook-delivery.streams.js';
 import { WebhookLane } from './webhook/webhook-lane.js';
 import { WebhookQueue } from './webhook/webhook-queue.js';
@@ -82,6 +83,7 @@ import { WebhookNatsController } from './webhook/webhook.nats-controller.js';
     WebhookStreams,
     WebhookVault,
     WebhookRate,
+    WebhookIntake,
     QueueNotices,
     AcceptWebhookHandler,
     RedeliverWebhookHandler,

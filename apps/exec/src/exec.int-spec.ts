@@ -37,7 +37,7 @@ describe('an attached execution', () => {
 
   it('costs one request to agents, one to the host, and no other', async () => {
     await test.ask(execRequests.submit, aCommand(agentId));
-    expect(test.fakes.received.map(({ subject }) => subject)).toEqual([
+    expect(test.fakes.subjects).toEqual([
       agentsRequests.ensureAwake.subject,
       runtimeRequests.execute.subject,
     ]);
@@ -73,7 +73,7 @@ describe('an attached execution', () => {
     [Number.MAX_VALUE, true, Number.MAX_SAFE_INTEGER],
   ])('with timeout %s (detached: %s) gets %s ms', async (timeoutSeconds, detached, timeoutMs) => {
     await test.ask(execRequests.submit, aCommand(agentId, { timeoutSeconds, detached }));
-    expect(test.fakes.requestsTo(runtimeRequests.execute)).toMatchObject([{ timeoutMs, wait: !detached }]);
+    expect(test.fakes.requestsOf(runtimeRequests.execute)).toMatchObject([{ timeoutMs, wait: !detached }]);
   });
 
   it('submitted twice at once, or again later, runs once and returns the same result', async () => {
@@ -81,12 +81,12 @@ describe('an attached execution', () => {
     const first = test.ask(execRequests.submit, submit);
     await eventually(() => test.fakes.journal.has(idOf(submit)));
     const second = test.ask(execRequests.submit, submit);
-    await eventually(() => test.fakes.requestsTo(agentsRequests.ensureAwake).length === 2);
+    await eventually(() => test.fakes.requestsOf(agentsRequests.ensureAwake).length === 2);
     test.fakes.finish(idOf(submit), { stdout: 'once' });
     const responses = await Promise.all([first, second, test.ask(execRequests.submit, submit)]);
     for (const response of responses) expect(response).toMatchObject({ execution: { stdout: 'once' } });
     expect(test.fakes.starts.get(idOf(submit))).toBe(1);
-    expect(test.fakes.requestsTo(runtimeRequests.execute)).toHaveLength(1);
+    expect(test.fakes.requestsOf(runtimeRequests.execute)).toHaveLength(1);
   });
 });
 
@@ -113,7 +113,7 @@ describe('a detached execution', () => {
     await test.ask(execRequests.submit, submit);
     const ref = { ...test.ref(agentId, idOf(submit)), waitMs: 20_000 };
     const waiting = Array.from({ length: 8 }, () => test.ask(execRequests.await, ref));
-    await eventually(() => test.fakes.requestsTo(runtimeRequests.findExecution).length >= 9);
+    await eventually(() => test.fakes.requestsOf(runtimeRequests.findExecution).length >= 9);
     test.fakes.finish(idOf(submit), { stdout: 'end' });
     for (const view of await Promise.all(waiting)) expect(view).toMatchObject({ stdout: 'end' });
     await eventually(async () =>
@@ -133,7 +133,7 @@ describe('a detached execution', () => {
     test.fakes.guest = { version: '0.9.0', capabilities: [] };
     const submitted = test.ask(execRequests.submit, aCommand(agentId, { detached: true }));
     await expect(submitted).rejects.toMatchObject({ kind: 'unsupported', code: 'detached_unsupported' });
-    expect(test.fakes.requestsTo(agentsRequests.ensureAwake)).toEqual([]);
+    expect(test.fakes.requestsOf(agentsRequests.ensureAwake)).toEqual([]);
   });
 
   it('for a guest that turns out to be older is rejected once the agent is awake', async () => {
@@ -141,7 +141,7 @@ describe('a detached execution', () => {
     test.fakes.on(agentsRequests.locate, () => ({ host: null, guest: { version: '', capabilities: [] } }));
     const submitted = test.ask(execRequests.submit, aCommand(agentId, { detached: true }));
     await expect(submitted).rejects.toMatchObject({ kind: 'unsupported', code: 'detached_unsupported' });
-    expect(test.fakes.requestsTo(runtimeRequests.executeLegacy)).toEqual([]);
+    expect(test.fakes.requestsOf(runtimeRequests.executeLegacy)).toEqual([]);
   });
 });
 
@@ -170,7 +170,7 @@ describe('an agent that cannot take commands', () => {
       code: reportedCode,
     });
     expect(await test.history(idOf(submit))).toEqual([]);
-    expect(test.fakes.requestsTo(runtimeRequests.execute)).toEqual([]);
+    expect(test.fakes.requestsOf(runtimeRequests.execute)).toEqual([]);
   });
 
   it('causes exactly the documented errors', async () => {
@@ -198,7 +198,7 @@ describe('an older guest', () => {
       expect(await test.history(idOf(submit))).toEqual([]);
       await expect(test.get(agentId, idOf(submit))).rejects.toMatchObject(notFound);
     }
-    const timeouts = test.fakes.requestsTo(runtimeRequests.executeLegacy).map(({ timeoutMs }) => timeoutMs);
+    const timeouts = test.fakes.requestsOf(runtimeRequests.executeLegacy).map(({ timeoutMs }) => timeoutMs);
     expect(timeouts).toEqual([60_000, 5_000, 120_000]);
   });
 
@@ -209,7 +209,7 @@ describe('an older guest', () => {
     const error = await test.ask(execRequests.submit, aCommand(agentId)).catch((failed: unknown) => failed);
     expect(error).toMatchObject({ kind: 'upstream', code: 'execution_outcome_unknown', context: {} });
     expect((error as DomainError).context).not.toHaveProperty('executionId');
-    expect(test.fakes.requestsTo(runtimeRequests.executeLegacy)).toHaveLength(1);
+    expect(test.fakes.requestsOf(runtimeRequests.executeLegacy)).toHaveLength(1);
   });
 
   it('that fell asleep in the meantime is woken again', async () => {
@@ -217,7 +217,7 @@ describe('an older guest', () => {
       throw new DomainError('conflict', 'stale_epoch', 'm');
     });
     expect(await test.ask(execRequests.submit, aCommand(agentId))).toMatchObject({ kind: 'legacy' });
-    expect(test.fakes.requestsTo(agentsRequests.ensureAwake)[1]).toMatchObject({ refusedEpoch: 1 });
+    expect(test.fakes.requestsOf(agentsRequests.ensureAwake)[1]).toMatchObject({ refusedEpoch: 1 });
   });
 });
 
@@ -241,12 +241,12 @@ describe('reading an execution', () => {
   it('never wakes the agent', async () => {
     const submit = aCommand(agentId, { command: 'sleep', detached: true });
     await test.ask(execRequests.submit, submit);
-    test.fakes.received.length = 0;
+    const before = test.fakes.requestsOf(agentsRequests.ensureAwake);
     await test.get(agentId, idOf(submit));
     await test.ask(execRequests.await, { ...test.ref(agentId, idOf(submit)), waitMs: 50 });
     await test.ask(execRequests.followOutput, test.ref(agentId, idOf(submit)));
     await test.list(agentId);
-    expect(test.fakes.requestsTo(agentsRequests.ensureAwake)).toEqual([]);
+    expect(test.fakes.requestsOf(agentsRequests.ensureAwake)).toEqual(before);
   });
 
   it('of a deleted agent reports that the agent is not found', async () => {
@@ -292,7 +292,7 @@ describe('output and console', () => {
       kind: 'live',
       stream: { url: 'http://host/output', ticket: 't' },
     });
-    expect(test.fakes.requestsTo(runtimeRequests.openTransfer)).toEqual([
+    expect(test.fakes.requestsOf(runtimeRequests.openTransfer)).toEqual([
       { agentId, epoch: 1, transfer: { kind: 'output', executionId: idOf(submit) } },
     ]);
     test.fakes.on(runtimeRequests.openTransfer, () => {

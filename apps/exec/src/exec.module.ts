@@ -15,6 +15,7 @@ import { ExecutionHosts } from './host/execution-host.js';
 import { createExecTables } from './migrations/2026-11-21-exec.js';
 import { FollowOutputHandler } from './open/follow-output.js';
 import { OpenConsoleHandler } from './open/open-console.js';
+import { OlderExecutionStreams } from './older-execution/older-execution.streams.js';
 import { OutputVault } from './output/output-vault.js';
 import { toContractEvent } from './publish/to-contract-event.js';
 import { AgentEndings } from './react/agent-endings.js';
@@ -62,6 +63,7 @@ const GATHER_MS = 50;
     RefusalRecorder,
     AgentDispatcher,
     EarlierSubmission,
+    OlderExecutionStreams,
     OlderGuest,
     ExecutionSubmission,
     SubmitCommandHandler,

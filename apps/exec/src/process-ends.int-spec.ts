@@ -23,7 +23,7 @@ describe('a process that is killed', () => {
     expect(await submitted).toMatchObject({ kind: 'unavailable', code: 'service_unavailable' });
     const successor = await alone.another();
     const awaited = alone.ask(execRequests.await, { ...alone.ref(agentId, idOf(submit)), waitMs: 20_000 });
-    await eventually(() => alone.fakes.requestsTo(runtimeRequests.findExecution).length > 0);
+    await eventually(() => alone.fakes.requestsOf(runtimeRequests.findExecution).length > 0);
     alone.fakes.finish(idOf(submit), { stdout: 'survived' });
     expect(await awaited).toMatchObject({ status: 'completed', stdout: 'survived' });
     expect(alone.fakes.starts.get(idOf(submit))).toBe(1);
@@ -44,7 +44,7 @@ describe('a process that stops', () => {
     expect(Date.now() - begunAt).toBeLessThan(4_000);
     expect(await submitted).toMatchObject({ kind: 'unavailable', code: 'service_unavailable' });
     const awaited = first.ask(execRequests.await, { ...first.ref(agentId, idOf(submit)), waitMs: 20_000 });
-    await eventually(() => first.fakes.requestsTo(runtimeRequests.findExecution).length > 0);
+    await eventually(() => first.fakes.requestsOf(runtimeRequests.findExecution).length > 0);
     first.fakes.finish(idOf(submit), { stdout: 'went on' });
     expect(await awaited).toMatchObject({ status: 'completed', stdout: 'went on' });
     await second.stop();

@@ -17,11 +17,13 @@ import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
 import { migrations, VAULT_SCHEMA } from './idempotency/migrations.js';
 import { KeysModule } from './keys/keys.module.js';
+import { LlmModule } from './llm/llm.module.js';
 import { LogsModule } from './logs/logs.module.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
 import { OperationsModule } from './operations/operations.module.js';
 import { SchedulesModule } from './schedules/schedules.module.js';
 import { TemplatesModule } from './templates/templates.module.js';
+import { UsageModule } from './usage/usage.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 /** The public HTTP API: what every request passes, and a module for each group of routes. */
@@ -54,6 +56,8 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
     ConsoleModule,
     WebhooksModule,
     FeedbackModule,
+    UsageModule,
+    LlmModule,
     OperationsModule,
   ],
 })

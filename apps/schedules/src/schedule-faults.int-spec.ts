@@ -64,7 +64,9 @@ describe('a process that dies', () => {
     await isOver();
     const deliveryId = deliveryIdOf({ agentId, entryId: 'tea', dueAt });
     expect(served.fakes.handedOver(agentId)).toMatchObject([{ deliveryId, message: 'Tea.', repeated: true }]);
-    expect(await typesOf()).toEqual(['SchedulesPublished', 'ScheduleFired', 'FiringEnded']);
+    expect(await typesOf()).toEqual([
+      ...['SchedulesPublished', 'ScheduleFired', 'PromptHandedOver', 'FiringEnded'],
+    ]);
   });
 
   it('during the hand-over leaves it to the next one, which asks how it ended', async () => {
@@ -108,7 +110,9 @@ describe.each(['broker', 'log', 'tables'] as const)('an outage of the %s', (part
     await isOver();
     const delivered = new Set(served.fakes.handedOver(agentId).map(({ deliveryId }) => deliveryId));
     expect([...delivered]).toHaveLength(1);
-    expect(await typesOf()).toEqual(['SchedulesPublished', 'ScheduleFired', 'FiringEnded']);
+    expect(await typesOf()).toEqual([
+      ...['SchedulesPublished', 'ScheduleFired', 'PromptHandedOver', 'FiringEnded'],
+    ]);
   }, 120_000);
 });
 

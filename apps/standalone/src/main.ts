@@ -13,6 +13,8 @@ const STOP_DEADLINE_MS = 9_000;
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const main = async (): Promise<void> => {
+  // By default the signal would end the process before the services listen.
+  process.on('SIGHUP', () => undefined);
   const config = readStandaloneConfig(process.env);
   const logOf = (service: string): Logger =>
     createLogger({ service, level: config.logLevel, pretty: process.stdout.isTTY });

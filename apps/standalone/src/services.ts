@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AccountsModule } from '@berth/accounts';
 import { AgentsModule } from '@berth/agents';
 import { AuditModule } from '@berth/audit';
+import { BillingModule } from '@berth/billing';
 import type { Env } from '@berth/config';
 import { DeliveryModule } from '@berth/delivery';
 import type { ServiceName } from '@berth/embedded';
@@ -10,6 +11,7 @@ import { ExecModule } from '@berth/exec';
 import { FilesModule } from '@berth/files';
 import { readGatewayConfig, startGateway } from '@berth/gateway';
 import { RuntimeModule } from '@berth/runtime';
+import { LlmModule } from '@berth/llm';
 import { SchedulesModule } from '@berth/schedules';
 import { definitionOf, launchService, type ServiceModule, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
@@ -26,11 +28,13 @@ const REST_ENDS_WITHIN_MS = 1_000;
 const MODULES: readonly ServiceModule[] = [
   AccountsModule,
   AuditModule,
+  BillingModule,
   DeliveryModule,
   EndUsersModule,
   ExecModule,
   FilesModule,
   SchedulesModule,
+  LlmModule,
 ];
 
 /** Throws `ConfigError` with the problems of the first service whose configuration is invalid. */
@@ -53,7 +57,7 @@ export const startServices = async (
   signal: AbortSignal,
   freePort: () => Promise<void> | undefined,
 ): Promise<Stoppable & { readonly url: string }> => {
-  const running = new Map<string, Stoppable>();
+  const running = new Map<ServiceName, Stoppable>();
   const start = async <Service extends Stoppable>(
     name: ServiceName,
     begin: () => Promise<Service>,
@@ -63,8 +67,9 @@ export const startServices = async (
     return service;
   };
   const end = async (name: ServiceName): Promise<void> => {
-    await running
-      .get(name)
+    const service = running.get(name);
+    running.delete(name);
+    await service
       ?.stop()
       .catch((error: unknown) => logOf(name).error({ err: error }, 'did not stop cleanly'));
   };
@@ -77,8 +82,7 @@ export const startServices = async (
       Promise.all([gatewayStopped, end('delivery'), end('files'), end('runtime')]),
     );
     // By now `agents` has received the runtime's last reports.
-    const rest: readonly ServiceName[] = ['exec', 'agents', 'accounts', 'audit', 'end-users', 'schedules'];
-    await within(REST_ENDS_WITHIN_MS, Promise.all(rest.map(end)));
+    await within(REST_ENDS_WITHIN_MS, Promise.all([...running.keys()].map(end)));
   };
   const launch = (module: ServiceModule): Promise<Stoppable> => {
     const { name, readConfig } = definitionOf(module);

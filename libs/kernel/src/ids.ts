@@ -17,7 +17,8 @@ export type IdPrefix =
   | 'req' // request
   | 'tok' // end-user token
   | 'stg' // staged file
-  | 'eus'; // end-users
+  | 'eus' // end-users
+  | 'llm'; // call of the LLM route
 
 /** Crockford's base32 in lower case, the alphabet of a TypeID 0.3 suffix. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -61,8 +62,8 @@ const sixteenRandomBytes = (): Uint8Array => {
 };
 
 /**
- * Derives an id from a time and a random UUID, e.g. those of an event: it sorts by the time, and whoever knows the event
- * derives the same id again.
+ * Derives an id from a time and a random UUID, e.g. those of an event: it sorts by the time, and the same
+ * event gives the same id again.
  */
 export const idOf = (prefix: IdPrefix, millis: number, uuid: string): string => {
   const bytes = uuid.replaceAll('-', '').match(/../g) ?? [];

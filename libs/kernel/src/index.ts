@@ -25,6 +25,16 @@ export { defineErrors, type ErrorDefinition } from './error-registry.js';
 export { formatImageReference, parseImageReference, type ImageReference } from './image-reference.js';
 export { deriveId, idOf, newId, isId, type IdPrefix } from './ids.js';
 export {
+  divideDown,
+  divideHalfUp,
+  divideUp,
+  formatCents,
+  MILLIONTHS_PER_CENT,
+  parseCents,
+  showCents,
+  type Millionths,
+} from './money.js';
+export {
   defineRequest,
   stepOf,
   type RequestDefinition,

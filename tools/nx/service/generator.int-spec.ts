@@ -15,6 +15,12 @@ import { expect, it, onTestFinished } from 'vitest';
 import { generate } from './generator.mjs';
 
 const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url));
+const SERVICES = ['parcels', 'air-parcels'];
+/** What generated services refer to. */
+const SHARED = [
+  ...['node_modules', 'tsconfig.base.json', 'libs/kernel', 'libs/platform'],
+  ...['libs/contracts/tsconfig.json', 'libs/contracts/src/schema'],
+];
 
 /** Nx's tree over this repository; changes stay in memory. */
 const treeInMemory = () => {
@@ -29,39 +35,58 @@ const treeInMemory = () => {
   };
 };
 
-it.each(['parcels', 'air-parcels'])(
-  'the generated service %s compiles against the platform, and every shared list contains it',
-  (name) => {
+/** A workspace that contains only the generated services, and uses the packages of this repository. */
+const workspaceOf = (services: readonly ReadonlyMap<string, string>[]): string => {
+  const workspace = mkdtempSync(join(tmpdir(), 'berth-generated-'));
+  onTestFinished(() => rmSync(workspace, { recursive: true, force: true }));
+  const write = (path: string, text: string): void => {
+    mkdirSync(dirname(join(workspace, path)), { recursive: true });
+    writeFileSync(join(workspace, path), text);
+  };
+  for (const [path, text] of services.flatMap((written) => [...written])) {
+    // The prefix is not part of the kernel that is built here.
+    if (/parcels\//.test(path)) write(path, text.replaceAll("'pcl'", "'dep'"));
+  }
+  write('package.json', '{ "type": "module" }');
+  for (const path of SHARED) symlinkSync(join(REPOSITORY, path), join(workspace, path));
+  const contracts = SERVICES.map((name) => [
+    `@berth/contracts/${name}`,
+    join(workspace, `libs/contracts/src/${name}/index.ts`),
+  ]);
+  const paths = Object.fromEntries(contracts.map(([name, path]) => [name, [path]])) as object;
+  const compilerOptions = { noEmit: true, composite: false, rootDir: '/', paths };
+  const base = join(REPOSITORY, 'tsconfig.base.json');
+  write('tsconfig.json', JSON.stringify({ extends: base, compilerOptions, include: ['apps'] }));
+  const test = { include: ['apps/**/*.spec.ts'], isolate: false };
+  const alias = Object.fromEntries(contracts) as object;
+  write('vitest.config.mjs', `export default ${JSON.stringify({ resolve: { alias }, test })};`);
+  return workspace;
+};
+
+const run = (workspace: string, program: string, ...args: readonly string[]) =>
+  spawnSync(process.execPath, [join(REPOSITORY, 'node_modules', program), ...args], {
+    cwd: workspace,
+    encoding: 'utf8',
+    env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0' },
+  });
+
+it('generated services edit four shared files, compile against the platform and pass their unit specs', () => {
+  const services = SERVICES.map((name) => {
     const tree = treeInMemory();
     generate(tree as never, { name, prefix: 'pcl' });
-    for (const path of ['tsconfig.json', 'apps/standalone/src/services.ts', 'docker-compose.yml'])
+    expect([...tree.written.keys()].filter((path) => existsSync(join(REPOSITORY, path)))).toHaveLength(4);
+    for (const path of ['apps/standalone/src/services.ts', 'docker-compose.yml'])
       expect(tree.written.get(path)).toContain(name);
     expect(tree.written.get('libs/kernel/src/ids.ts')).toContain("| 'pcl';");
+    return tree.written;
+  });
+  const workspace = workspaceOf(services);
 
-    const workspace = mkdtempSync(join(tmpdir(), 'berth-generated-'));
-    onTestFinished(() => rmSync(workspace, { recursive: true, force: true }));
-    for (const [path, text] of tree.written) {
-      if (!/parcels/.test(path)) continue;
-      mkdirSync(dirname(join(workspace, path)), { recursive: true });
-      // The prefix is not part of the kernel that is built here.
-      writeFileSync(join(workspace, path), text.replaceAll("'pcl'", "'dep'"));
-    }
-    writeFileSync(join(workspace, 'package.json'), '{ "type": "module" }');
-    for (const path of ['node_modules', 'libs/contracts/src/schema'])
-      symlinkSync(join(REPOSITORY, path), join(workspace, path));
-    const compilerOptions = {
-      noEmit: true,
-      composite: false,
-      rootDir: '/',
-      paths: { [`@berth/contracts/${name}`]: [join(workspace, `libs/contracts/src/${name}/index.ts`)] },
-    };
-    writeFileSync(
-      join(workspace, 'tsconfig.json'),
-      JSON.stringify({ extends: join(REPOSITORY, 'tsconfig.base.json'), compilerOptions, include: ['apps'] }),
-    );
-    const compiler = join(REPOSITORY, 'node_modules/typescript/bin/tsc');
-    const { stdout, status } = spawnSync(process.execPath, [compiler, '-p', workspace], { encoding: 'utf8' });
-    expect(stdout).toBe('');
-    expect(status).toBe(0);
-  },
-);
+  const compiled = run(workspace, 'typescript/bin/tsc', '-p', workspace);
+  expect(compiled.stdout).toBe('');
+  expect(compiled.status).toBe(0);
+
+  const tested = run(workspace, 'vitest/vitest.mjs', 'run');
+  expect(tested.stdout + tested.stderr).toMatch(/Test Files +2 passed/);
+  expect(tested.status).toBe(0);
+});

@@ -1,12 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { completeDeclarations } from '../../checks/declarations.mjs';
+import { readWorkspace } from '../../checks/workspace.mjs';
 
 const TEMPLATES = join(import.meta.dirname, 'files');
 
 /**
  * Generates a new service: `npx nx g ./tools/nx:service notes`. Writes the app and its contract, and adds the service
- * to the build, the composition, the compose file and the id prefixes. Then installs it and writes the generated pages.
+ * to the composition, the compose file, the id prefixes and the events that the audit leaves out. Then completes what
+ * derives from these: the declared packages, the installation, the generated pages and the build.
  *
  * @param {import('nx/src/generators/tree').Tree} tree
  * @param {{ name: string, thing?: string, prefix?: string }} options
@@ -18,10 +21,11 @@ export const generate = (tree, options) => {
     tree.write(targetOf(path, names), fill(readFileSync(join(TEMPLATES, path), 'utf8'), names));
   for (const [path, change] of Object.entries(changesOf(names)))
     tree.write(path, change(tree.read(path, 'utf8')));
-  return () => {
+  return async () => {
     const run = (command, ...args) => execFileSync(command, args, { cwd: tree.root, stdio: 'inherit' });
     const touched = tree.listChanges().map(({ path }) => path);
     run('npx', 'prettier', '--write', '--log-level', 'warn', '--ignore-unknown', ...touched);
+    await completeDeclarations(readWorkspace(tree.root));
     run('npm', 'install', '--no-audit', '--no-fund');
     run(process.execPath, 'tools/checks/write-pages.mjs');
     run('npx', 'tsc', '-b');
@@ -53,14 +57,12 @@ const targetOf = (path, names) => {
 };
 
 /** The files that every new service changes. */
-const changesOf = ({ name, prefix, Name }) => ({
+const changesOf = ({ name, prefix, Name, Thing }) => ({
   'libs/kernel/src/ids.ts': (text) =>
     insertOnce(text, /(\n {2}\| '[a-z]{3}');( \/\/[^\n]*)?\n/, `$1$2\n  | '${prefix}'; // ${name}\n`),
-  'tsconfig.json': (text) => inJson(text, ({ references }) => references.push({ path: `./apps/${name}` })),
-  'apps/standalone/package.json': (text) =>
-    inJson(text, ({ dependencies }) => (dependencies[`@berth/${name}`] = '*')),
-  'apps/standalone/tsconfig.json': (text) =>
-    inJson(text, ({ references }) => references.push({ path: `../${name}` })),
+  // What the audit says about an event is a decision, so this entry is where to begin.
+  'apps/audit/src/audit-list/audited-events.spec.ts': (text) =>
+    insertOnce(text, /(const NOT_AUDITED = \[\n)/, `$1  '${Thing}Created',\n`),
   'apps/standalone/src/services.ts': (text) =>
     insertOnce(
       insertOnce(
@@ -88,12 +90,6 @@ const composeService = (name) => `  ${name}:
     networks: [bus, store]
     depends_on: *parts
 `;
-
-const inJson = (text, change) => {
-  const value = JSON.parse(text);
-  change(value);
-  return `${JSON.stringify(value, null, 2)}\n`;
-};
 
 const insertOnce = (text, pattern, replacement) => {
   if (!pattern.test(text)) throw new Error(`Found no ${pattern}: adapt tools/nx/service/generator.mjs.`);

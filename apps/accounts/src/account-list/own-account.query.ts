@@ -1,6 +1,8 @@
 import type { GetOwnAccount, OwnAccountView } from '@berth/contracts/accounts';
+import { llmRequests } from '@berth/contracts/llm';
+import { showCents } from '@berth/kernel';
+import { Requester } from '@berth/messaging';
 import { Injectable } from '@nestjs/common';
-import { AccountCommandHandler } from '../account/account.command-handler.js';
 import { viewOfKey } from '../key/key.js';
 import { keyNotFound } from '../key/key.decider.js';
 import { KeyStreams } from '../key/key.streams.js';
@@ -11,8 +13,8 @@ import { AccountListQuery } from './account-list.query.js';
 export class OwnAccountQuery {
   constructor(
     private readonly accounts: AccountListQuery,
-    private readonly commands: AccountCommandHandler,
     private readonly keys: KeyStreams,
+    private readonly requester: Requester,
   ) {}
 
   /** Errors: not_found `account_not_found`, `key_not_found`. */
@@ -21,8 +23,8 @@ export class OwnAccountQuery {
     const { state } = await this.keys.load(keyId);
     const key = viewOfKey(state, null);
     if (key?.accountId !== accountId) throw keyNotFound();
-    // No credits are counted for the first account; every other one begins without any.
-    const balanceCents = (await this.commands.isFirst(accountId)) ? null : 0;
+    const { balance } = await this.requester.request(llmRequests.balance, { accountId });
+    const balanceCents = balance === null ? null : showCents(BigInt(balance));
     return {
       id,
       name,

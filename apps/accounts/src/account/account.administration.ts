@@ -8,7 +8,7 @@ import {
   type OpenedAccount,
   type UpdateAccount,
 } from '@berth/contracts/accounts';
-import { Clock, deriveId, DomainError, isId, stepOf, type Actor, type CommandEnvelope } from '@berth/kernel';
+import { Clock, deriveId, isId, stepOf, type Actor, type CommandEnvelope } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
 import { KeyCommandHandler } from '../key/key.command-handler.js';
 import { AccountStanding } from '../standing/account-standing.js';
@@ -16,7 +16,7 @@ import { AccountCommandHandler } from './account.command-handler.js';
 import { accountNotFound, type AccountCommand } from './account.decider.js';
 import type { OpenAccountState } from './account.js';
 import { AccountStreams } from './account.streams.js';
-import { isKnownPlan } from './plans.js';
+import { Plans } from './plans.js';
 
 /** The new account's own log entries do not name the operator's key, which belongs to another account. */
 const OPERATOR: Actor = { kind: 'system', id: 'operator' };
@@ -32,13 +32,14 @@ export class AccountAdministration {
     private readonly accounts: AccountCommandHandler,
     private readonly keys: KeyCommandHandler,
     private readonly standing: AccountStanding,
+    private readonly plans: Plans,
     private readonly clock: Clock,
   ) {}
 
   /** Opens an account and mints its first key. Both ids derive from the command, so a retry continues the first attempt. */
   async open(command: OpenAccount): Promise<OpenedAccount> {
     const { name, planId } = command;
-    const plan = knownPlan(planId ?? DEFAULT_PLAN);
+    const plan = this.plans.known(planId ?? DEFAULT_PLAN);
     const accountId = deriveId('acc', command.commandId);
     const opening = { type: 'Open', accountId, name, plan, now: this.clock.now() } as const;
     const account = await this.handle(accountId, opening, command);
@@ -50,7 +51,7 @@ export class AccountAdministration {
   async update(command: UpdateAccount): Promise<AccountView> {
     const { id, name, planId, suspended } = command;
     if (!isId('acc', id)) throw accountNotFound();
-    const plan = planId === null ? null : knownPlan(planId);
+    const plan = planId === null ? null : this.plans.known(planId);
     const isFirst = await this.accounts.isFirst(id);
     const change = { type: 'Update', name, plan, suspended, isFirst, now: this.clock.now() } as const;
     return this.handle(id, change, command);
@@ -84,11 +85,6 @@ export class AccountAdministration {
     });
   }
 }
-
-const knownPlan = (planId: string): string => {
-  if (isKnownPlan(planId)) return planId;
-  throw new DomainError('invalid', 'unknown_plan', 'No plan has this id.');
-};
 
 const viewOf = ({ accountId, name, plan, openedAt, suspendedAt }: OpenAccountState): AccountView => ({
   id: accountId,

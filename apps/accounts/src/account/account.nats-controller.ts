@@ -3,11 +3,13 @@ import {
   type AccountView,
   type GetAccount,
   type GetOwnAccount,
+  type GetStanding,
   type MintFirstKey,
   type MintedKey,
   type OpenAccount,
   type OpenedAccount,
   type OwnAccountView,
+  type PlansInUse,
   type UpdateAccount,
 } from '@berth/contracts/accounts';
 import { HandleRequest } from '@berth/messaging';
@@ -17,7 +19,9 @@ import type { PageRequest } from '@berth/contracts/schema';
 import type { Page } from '@berth/kernel';
 import { AccountListQuery } from '../account-list/account-list.query.js';
 import { OwnAccountQuery } from '../account-list/own-account.query.js';
+import { PlansInUseQuery } from '../account-list/plans-in-use.query.js';
 import { AccountAdministration } from './account.administration.js';
+import { AccountCommandHandler } from './account.command-handler.js';
 
 @Controller()
 export class AccountNatsController {
@@ -25,6 +29,8 @@ export class AccountNatsController {
     private readonly administration: AccountAdministration,
     private readonly accounts: AccountListQuery,
     private readonly ownAccount: OwnAccountQuery,
+    private readonly inUse: PlansInUseQuery,
+    private readonly commands: AccountCommandHandler,
   ) {}
 
   @HandleRequest(accountsRequests.openAccount)
@@ -50,6 +56,16 @@ export class AccountNatsController {
   @HandleRequest(accountsRequests.ownAccount)
   own(@Payload() request: GetOwnAccount): Promise<OwnAccountView> {
     return this.ownAccount.run(request);
+  }
+
+  @HandleRequest(accountsRequests.plansInUse)
+  async plansInUse(): Promise<PlansInUse> {
+    return { planIds: await this.inUse.run() };
+  }
+
+  @HandleRequest(accountsRequests.isFirst)
+  async isFirst(@Payload() { accountId }: GetStanding): Promise<{ readonly isFirst: boolean }> {
+    return { isFirst: await this.commands.isFirst(accountId) };
   }
 
   @HandleRequest(accountsRequests.listAccounts)

@@ -34,11 +34,11 @@ export class AuthenticateQuery {
   ) {}
 
   /** Throws the same unauthenticated error for unknown, revoked and expired keys, so that a caller cannot tell them apart. */
-  async run({ keyHash }: Authenticate): Promise<AuthenticatedKey> {
+  async run({ keyHash, isRequest = true }: Authenticate): Promise<AuthenticatedKey> {
     if (!/^[0-9a-f]{64}$/.test(keyHash)) throw unauthenticated();
     const [found] = await this.database.query<AuthenticatedKey>(FIND_VALID_KEY, [keyHash, this.eventLog.id]);
     if (found === undefined) throw unauthenticated();
-    if (!found.suspended) this.usage.seen(found.keyId);
+    if (isRequest && !found.suspended) this.usage.seen(found.keyId);
     return found;
   }
 }

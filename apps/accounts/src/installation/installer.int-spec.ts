@@ -127,7 +127,8 @@ const installOlder = async (scopes: readonly Scope[]): Promise<void> => {
   const [now, expiresAt, forFirstAccount] = [Date.now(), null, true];
   await installation.handle('first', { type: 'Begin', accountId, keyId, now }, meta);
   await accounts.open(accountId, newId('cmd'));
-  const mint = { keyId, accountId, name: 'bootstrap', scopes, holderScopes: scopes } as const;
+  const holder = { holderScopes: scopes, holderExpiresAt: null };
+  const mint = { keyId, accountId, name: 'bootstrap', scopes, ...holder } as const;
   await keys.handle(keyId, { type: 'Mint', ...mint, forFirstAccount, expiresAt, now }, meta);
   await vault.store({ keyId, accountId, key, scopes, expiresAt });
   await installation.handle('first', { type: 'Finish', now }, { ...meta, commandId: newId('cmd') });

@@ -82,6 +82,7 @@ export class Installer {
         holderScopes: SCOPES,
         forFirstAccount: true,
         expiresAt: null,
+        holderExpiresAt: null,
         now: this.clock.now(),
       },
       // Every start sends the same command id, so a start that continues another one gets its result.

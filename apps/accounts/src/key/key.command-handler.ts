@@ -38,10 +38,12 @@ export class KeyCommandHandler {
     const keyId = deriveId('key', commandId);
     await this.accounts.requireOpen(accountId);
     const forFirstAccount = scopes.includes('operate') && (await this.accounts.isFirst(accountId));
+    const holderExpiresAt = await this.expiryOf(command);
     const now = this.clock.now();
+    const minting = { keyId, accountId, name, scopes, holderScopes, forFirstAccount, expiresAt } as const;
     const { state, position } = await this.keys.handle(
       keyId,
-      { type: 'Mint', keyId, accountId, name, scopes, holderScopes, forFirstAccount, expiresAt, now },
+      { type: 'Mint', ...minting, holderExpiresAt, now },
       { commandId, accountId, actor },
     );
     // For a command that was handled before, this is the key of the first attempt.
@@ -56,17 +58,25 @@ export class KeyCommandHandler {
    * Once this returns, the key is rejected everywhere, because authentication reads the vault. Writes the log first, then the
    * vault. If it is interrupted in between, the key is rejected once the key list shows the revocation.
    */
-  async revoke({ commandId, accountId, actor, keyId }: RevokeKey): Promise<KeyView> {
+  async revoke({ commandId, accountId, actor, keyId, holderScopes }: RevokeKey): Promise<KeyView> {
     if (!isId('key', keyId)) throw keyNotFound();
+    const holder = holderScopes === undefined ? null : { keyId: actor.id, scopes: holderScopes };
     const { state, position } = await this.keys.handle(
       keyId,
-      { type: 'Revoke', keyId, accountId, now: this.clock.now() },
+      { type: 'Revoke', keyId, accountId, holder, now: this.clock.now() },
       { commandId, accountId, actor },
     );
     if (state.kind !== 'revoked') throw keyNotFound();
     await this.vault.revoke(keyId, accountId, state.revokedAt);
     await this.waitForList(position);
     return viewOrThrow(state, await this.usage.lastUsedAt(keyId));
+  }
+
+  /** When the key that mints expires, if it is one of the same account. */
+  private async expiryOf({ actor, accountId }: MintKey): Promise<string | null> {
+    if (actor.kind !== 'key') return null;
+    const { state } = await this.keys.load(actor.id);
+    return state.kind !== 'unknown' && state.key.accountId === accountId ? state.key.expiresAt : null;
   }
 
   private async waitForList(position: bigint | null): Promise<void> {

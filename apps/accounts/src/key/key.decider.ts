@@ -13,6 +13,8 @@ export interface Mint {
   /** Whether the key is for the installation's first account; only there can a key hold `operate`. */
   readonly forFirstAccount: boolean;
   readonly expiresAt: string | null;
+  /** When the minting key expires: the new key does, too, unless it does so earlier. */
+  readonly holderExpiresAt: string | null;
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
 }
@@ -21,6 +23,8 @@ export interface Revoke {
   readonly type: 'Revoke';
   readonly keyId: string;
   readonly accountId: string;
+  /** The key that revokes; null if that is not checked. */
+  readonly holder: { readonly keyId: string; readonly scopes: readonly Scope[] } | null;
   readonly now: number;
 }
 
@@ -75,15 +79,21 @@ const mint = (command: Mint, state: KeyState): readonly KeyEvent[] => {
       accountId: command.accountId,
       name: command.name,
       scopes: withRead(command.scopes),
-      expiresAt: expiresAt === null ? null : isoTime(expiresAt),
+      expiresAt: earlierOf(expiresAt, command.holderExpiresAt),
       mintedAt: isoTime(command.now),
     },
   ];
 };
 
+const earlierOf = (time: number | null, other: string | null): string | null => {
+  if (time === null) return other;
+  return isoTime(other === null ? time : Math.min(time, Date.parse(other)));
+};
+
 const revoke = (command: Revoke, state: KeyState): readonly KeyEvent[] => {
   if (state.kind === 'unknown' || state.key.accountId !== command.accountId) throw keyNotFound();
   if (state.kind === 'revoked') return [];
+  refuseToRevoke(command, state.key.scopes);
   return [
     {
       type: 'KeyRevoked',
@@ -138,6 +148,14 @@ const refuseScopesNotHeld = (command: Mint): void => {
     throw missingScope('A key mints only keys with scopes that it holds itself.', missing);
   if (command.scopes.includes('operate') && !command.forFirstAccount)
     throw missingScope("Only keys of the installation's first account can hold this scope.", 'operate');
+};
+
+/** Otherwise a key could end keys that can do more than it can, such as those of the operator. */
+const refuseToRevoke = ({ keyId, holder }: Revoke, scopes: readonly Scope[]): void => {
+  if (holder === null || holder.keyId === keyId) return;
+  const missing = scopes.find((scope) => !holder.scopes.includes(scope));
+  if (missing !== undefined)
+    throw missingScope('A key revokes only itself, and keys all of whose scopes it holds.', missing);
 };
 
 const missingScope = (message: string, requiredScope: string): DomainError =>

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { SCOPES } from '@berth/contracts/accounts';
+import { SCOPES, type Scope } from '@berth/contracts/accounts';
 import { decideGiven, fold } from '@berth/kernel';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -19,6 +19,7 @@ const mint: Mint = {
   holderScopes: ['read', 'deploy', 'manage'],
   forFirstAccount: true,
   expiresAt: null,
+  holderExpiresAt: null,
   now: NOW,
 };
 const minted: KeyEvent = {
@@ -30,7 +31,13 @@ const minted: KeyEvent = {
   expiresAt: null,
   mintedAt: '2026-11-21T08:00:00.000Z',
 };
-const revoke = { type: 'Revoke', keyId: 'key_1', accountId: 'acc_1', now: NOW + 1_000 } as const;
+const revoke = {
+  type: 'Revoke',
+  keyId: 'key_1',
+  accountId: 'acc_1',
+  holder: null,
+  now: NOW + 1_000,
+} as const;
 const revoked: KeyEvent = {
   type: 'KeyRevoked',
   keyId: 'key_1',
@@ -84,6 +91,16 @@ describe('minting a key', () => {
         });
       }),
     );
+  });
+
+  it('makes it expire no later than the minting key', () => {
+    const [sooner, later] = ['2026-12-01T00:00:00.000Z', '2026-12-02T00:00:00.000Z'];
+    const expiry = (expiresAt: string | null, holderExpiresAt: string | null) =>
+      minting({ expiresAt, holderExpiresAt }).events;
+    expect(expiry(null, sooner)).toMatchObject([{ expiresAt: sooner }]);
+    expect(expiry(later, sooner)).toMatchObject([{ expiresAt: sooner }]);
+    expect(expiry(sooner, later)).toMatchObject([{ expiresAt: sooner }]);
+    expect(expiry(sooner, null)).toMatchObject([{ expiresAt: sooner }]);
   });
 
   it('is refused for a missing scope before its other fields are checked', () => {
@@ -179,6 +196,17 @@ describe('extending the scopes of a key', () => {
 describe('revoking a key', () => {
   it('records the time of revocation', () => {
     expect(decideGiven(keyDecider, [minted], revoke).events).toEqual([revoked]);
+  });
+
+  it('is for itself, and for keys that hold all its scopes', () => {
+    const by = (keyId: string, scopes: readonly Scope[]) =>
+      decideGiven(keyDecider, [minted], { ...revoke, holder: { keyId, scopes } });
+    for (const allowed of [by('key_1', ['read']), by('key_2', ['read', 'deploy', 'manage'])])
+      expect(allowed.events).toEqual([revoked]);
+    expect(by('key_2', ['read', 'manage'])).toMatchObject({
+      events: [],
+      refusal: { kind: 'forbidden', code: 'missing_scope', context: { requiredScope: 'deploy' } },
+    });
   });
 
   it('that is already revoked changes nothing: the first time of revocation remains', () => {

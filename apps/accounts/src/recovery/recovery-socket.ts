@@ -7,7 +7,7 @@ import { Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap
 import { AccountsConfig } from '../config.js';
 import { KeyRecovery } from './key-recovery.js';
 
-/** How often to try again: in a rolling deploy the process before still serves the socket when this one starts. */
+/** How often to try again: in a rolling deploy the old process still serves the socket when the new one starts. */
 const TRY_AGAIN_MS = 1_000;
 
 /** A Unix socket in the data folder, open to the folder's owner only: `POST /keys/recover` mints a key. */

@@ -123,7 +123,8 @@ type SameStateEvent =
   | Extract<
       AgentEvent,
       {
-        readonly type: 'AgentSleepRequested' | 'AgentStartedAnew' | 'AgentResized' | 'AgentRanOutOfMemory';
+        readonly type:
+          'AgentSleepRequested' | 'AgentStartedAnew' | 'AgentResized' | 'AgentRanOutOfMemory' | 'AgentUnseen';
       }
     >;
 
@@ -132,10 +133,13 @@ const keepsState = (event: AgentEvent): event is SameStateEvent =>
   event.type === 'AgentStartedAnew' ||
   event.type === 'AgentResized' ||
   event.type === 'AgentRanOutOfMemory' ||
+  event.type === 'AgentUnseen' ||
   isVersionEvent(event);
 
 const inSameState = (row: AgentRow, event: SameStateEvent): AgentRow => {
   if (event.type === 'AgentSleepRequested' || event.type === 'AgentStartedAnew') return row;
+  // The next event says what it is now.
+  if (event.type === 'AgentUnseen') return row;
   if (event.type === 'AgentResized')
     return { ...row, volume_gb: Math.max(row.volume_gb ?? 0, event.data.resources.diskGb) };
   if (event.type !== 'AgentRanOutOfMemory') return withVersion(row, event);

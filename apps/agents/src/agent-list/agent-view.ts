@@ -57,7 +57,7 @@ const isState = (state: string): state is AgentState => AGENT_STATES.some((known
 
 const sleepAt = (row: AgentRow, idleTtlSeconds: number, used: Activity | null): string | null => {
   if (idleTtlSeconds === 0) return null;
-  // Nothing to count from while the agent is in use.
+  // The idle time has not begun while the agent is in use.
   if (used?.sleepAt === null) return null;
   const idleSince = used?.lastActiveAt ?? row.state_changed_at;
   return new Date(Date.parse(idleSince) + idleTtlSeconds * 1000).toISOString();

@@ -7,7 +7,7 @@ import type { Owner } from './owner.js';
 
 export { ownerOf, type Owner } from './owner.js';
 
-/** Checks everything first that would wake, start or create an agent. Whatever reaches a running agent asks nobody. */
+/** Checks each act that would wake, start or create an agent. A call to a running agent is not checked. */
 export abstract class Admission {
   /**
    * `wake`: the wake that the act will begin, which is counted. Errors: forbidden `account_suspended`,

@@ -145,6 +145,16 @@ export type AgentEvent =
       };
     }
   | {
+      /** Its host last reported at `since`; whatever ended it may have happened at any time from then on. */
+      readonly type: 'AgentUnseen';
+      readonly data: {
+        readonly agentId: string;
+        readonly epoch: number;
+        readonly since: string;
+        readonly at: string;
+      };
+    }
+  | {
       /** A deployment has built this version; the next start runs it. */
       readonly type: 'AgentVersionPrepared';
       readonly data: { readonly agentId: string; readonly source: DeployedSource; readonly at: string };

@@ -98,8 +98,8 @@ export class AgentLifecycle {
   }
 
   /**
-   * A suspension may have begun since the start was admitted. Calls to a running agent ask nobody, so the agent must not
-   * count as running then: a suspension that begins after this look-up finds the agent `starting`.
+   * A suspension may have begun since the start was admitted. Calls to a running agent are not checked, so a suspended
+   * agent must not become `running`. A suspension that begins after this look-up finds the agent `starting`.
    */
   private async isSuspended({ profile }: LiveAgent): Promise<boolean> {
     try {

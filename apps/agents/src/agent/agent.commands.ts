@@ -80,13 +80,15 @@ export type AgentCommand =
       readonly message: string;
       readonly at: string;
     }
-  | { readonly type: 'LoseHost'; readonly at: string }
-  | { readonly type: 'RemoveHost'; readonly at: string }
+  /** `seenAt`: when its host last reported before; absent if that is not known. */
+  | { readonly type: 'LoseHost'; readonly seenAt?: string; readonly at: string }
+  | { readonly type: 'RemoveHost'; readonly seenAt?: string; readonly at: string }
   /** `alwaysOn`: by the idle time in force. */
   | {
       readonly type: 'SettleAbsence';
       readonly epoch: number;
       readonly alwaysOn: boolean;
+      readonly seenAt?: string;
       readonly at: string;
     }
   | { readonly type: 'SettlePresence'; readonly epoch: number; readonly frozen: boolean; readonly at: string }

@@ -2,7 +2,7 @@ import { DomainError, type Decider } from '@berth/kernel';
 import type { AgentCommand, AgentCommandOf } from './agent.commands.js';
 import { evolve, type Agent, type AgentEvent, type LiveAgent } from './agent.js';
 import { atEpoch, crash, fallAsleep, isAtEpoch, settlePresence, settleAbsence } from './decide-observed.js';
-import { failWithHost, requireHost } from './decide-lost.js';
+import { afterLastReport, failWithHost, requireHost } from './decide-lost.js';
 import { prepareVersion } from './decide-versions.js';
 import { abandonCreation, create, sleep, start, stop, wake } from './decide-requested.js';
 
@@ -22,7 +22,8 @@ const decide = (command: AgentCommand, agent: Agent): readonly AgentEvent[] => {
   }
   if (agent.status !== 'live') throw notFound();
   if (command.type === 'PrepareVersion') return prepareVersion(command, agent);
-  if (command.type === 'LoseHost' || command.type === 'RemoveHost') return failWithHost(command, agent);
+  if (command.type === 'LoseHost' || command.type === 'RemoveHost')
+    return afterLastReport(command, agent, failWithHost(command, agent));
   if (OWNERS.has(command.type)) requireHost(agent);
   return decideLive(command, agent);
 };
@@ -48,7 +49,7 @@ const decideLive = (command: LiveCommand, agent: LiveAgent): readonly AgentEvent
     case 'ReportCrash':
       return crash(command, agent);
     case 'SettleAbsence':
-      return settleAbsence(command, agent);
+      return afterLastReport(command, agent, settleAbsence(command, agent));
     case 'SettlePresence':
       return settlePresence(command, agent);
     case 'RequestDeletion':

@@ -23,6 +23,7 @@ describeGoldenEvents(GOLDEN, agentCodec, {
   AgentStopped: true,
   AgentFailed: true,
   AgentRanOutOfMemory: true,
+  AgentUnseen: true,
   AgentDeletionRequested: true,
   AgentDeleted: true,
 });

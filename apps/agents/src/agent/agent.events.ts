@@ -16,6 +16,7 @@ const STORED_TYPES: ReadonlySet<string> = new Set<AgentEvent['type']>([
   'AgentStopped',
   'AgentFailed',
   'AgentRanOutOfMemory',
+  'AgentUnseen',
   'AgentVersionPrepared',
   'AgentVersionAdopted',
   'AgentVersionAbandoned',

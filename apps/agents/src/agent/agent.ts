@@ -121,11 +121,16 @@ export const evolve = (agent: Agent, event: AgentEvent): Agent => {
   }
 };
 
-type Notice = Extract<AgentEvent, { readonly type: 'AgentSleepRequested' | 'AgentRanOutOfMemory' }>;
+type Notice = Extract<
+  AgentEvent,
+  { readonly type: 'AgentSleepRequested' | 'AgentRanOutOfMemory' | 'AgentUnseen' }
+>;
 
 /** Whether the event leaves the agent as it is. */
 const isNotice = (event: AgentEvent): event is Notice =>
-  event.type === 'AgentSleepRequested' || event.type === 'AgentRanOutOfMemory';
+  event.type === 'AgentSleepRequested' ||
+  event.type === 'AgentRanOutOfMemory' ||
+  event.type === 'AgentUnseen';
 
 type RestEvent = Extract<AgentEvent, { readonly type: 'AgentFellAsleep' | 'AgentStopping' | 'AgentStopped' }>;
 

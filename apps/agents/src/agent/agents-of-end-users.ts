@@ -13,8 +13,8 @@ const WITHIN_MS = 15_000;
 const RETRY_MS = 50;
 
 /**
- * Gets or creates *the* agent of an end user, who claims it by a reservation of its own: whoever finds the reservation
- * held waits for that agent.
+ * Gets or creates *the* agent of an end user. Each end user has one reservation: a call that finds it held waits for the
+ * agent that holds it.
  */
 @Injectable()
 export class AgentsOfEndUsers {

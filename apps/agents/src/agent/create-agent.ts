@@ -35,7 +35,7 @@ export class AgentCreation {
 
   /**
    * Errors: invalid `unknown_template`; those of `Admission`; conflict `agent_name_taken`, `external_id_taken`; unavailable
-   * `no_capacity`; `AgentOfEndUserExists` if the agent is to be that one.
+   * `no_capacity`; payment_required `plan_limit_reached`; `AgentOfEndUserExists` if the agent is to be that one.
    */
   async create(request: CreateAgent, uniqueness: Uniqueness = 'any agent'): Promise<AgentView> {
     const identity = identityIn(request);

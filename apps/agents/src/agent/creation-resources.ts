@@ -4,6 +4,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { EnvVault } from '../env/env-vault.js';
 import { Placement } from '../host/placement.js';
 import type { Holder } from '../reservation/reservation.js';
+import { AgentLimit } from '../plan/agent-limit.js';
 import { valuesInForce } from '../policy/in-force.js';
 import { Policies } from '../policy/policies.js';
 import { ownerOf, type Owner } from './owner.js';
@@ -20,11 +21,12 @@ export interface CreationAttempt extends Holder {
   readonly uniqueness: Uniqueness;
 }
 
-/** What an attempt needs before its agent exists: its names, a place on a host, and its variables in the vault. */
+/** What an attempt needs before its agent exists: its names, its place in the plan, a place on a host, and its variables in the vault. */
 @Injectable()
 export class CreationResources {
   constructor(
     private readonly reservations: Reservations,
+    @Inject(AgentLimit) private readonly limit: Pick<AgentLimit, 'take' | 'release'>,
     @Inject(Placement) private readonly placement: Pick<Placement, 'place'>,
     @Inject(Policies) private readonly policies: Pick<Policies, 'inForce'>,
     @Inject(EnvVault) private readonly vault: Pick<EnvVault, 'putCreated' | 'forgetCreated'>,
@@ -32,13 +34,14 @@ export class CreationResources {
 
   /**
    * Acquires the resources, the names first, and returns the host. Errors: conflict `agent_name_taken`,
-   * `external_id_taken`; `AgentOfEndUserExists`; unavailable `no_capacity`; `CreationOvertaken` when the attempt was abandoned in the meantime.
+   * `external_id_taken`; `AgentOfEndUserExists`; payment_required `plan_limit_reached`; unavailable `no_capacity`; `CreationOvertaken` when the attempt was abandoned in the meantime.
    */
   async acquire({ uniqueness, ...creation }: CreationAttempt): Promise<string> {
     const { agentId, attempt, request, profile, identity } = creation;
     for (const claim of claimsOf(profile, identity, uniqueness))
       await this.reservations.claim(claim, { agentId, attempt }, request);
     const { accountId } = profile;
+    await this.limit.take({ agentId, attempt }, accountId);
     const own = { ...profile, volumeGb: null };
     const { resources } = valuesInForce(own, await this.policyOf(ownerOf(profile)));
     const host = await this.placement.place({ agentId, attempt, accountId, ...resources });
@@ -56,6 +59,7 @@ export class CreationResources {
     await Promise.all([
       this.vault.forgetCreated(attempt.agentId, attempt.attempt),
       this.releaseNames(attempt),
+      this.limit.release(attempt),
     ]);
   }
 

@@ -8,6 +8,18 @@ import { stopping } from './decide-requested.js';
 export const beforeLoss = ({ life }: LiveAgent): Life | null =>
   life.state === 'failed' && life.code === 'host_lost' ? (life.was ?? { state: 'running' }) : null;
 
+/** A running agent that ended while nobody saw it is known to have run only until its host's last report. */
+export const afterLastReport = (
+  { seenAt, at }: AgentCommandOf<'LoseHost' | 'RemoveHost' | 'SettleAbsence'>,
+  { agentId, epoch, life, since }: LiveAgent,
+  events: readonly AgentEvent[],
+): readonly AgentEvent[] => {
+  if (events.length === 0 || life.state !== 'running' || seenAt === undefined) return events;
+  const last = Date.parse(seenAt) > Date.parse(since) ? seenAt : since;
+  if (Date.parse(last) >= Date.parse(at)) return events;
+  return [{ type: 'AgentUnseen', data: { agentId, epoch, since: last, at } }, ...events];
+};
+
 /** Its host is silent, and may still run the agent; or an operator gave up the host, and with it the agent's volume. */
 export const failWithHost = (
   { type, at }: AgentCommandOf<'LoseHost' | 'RemoveHost'>,

@@ -1,4 +1,4 @@
-import { NatsLink, NatsNotices } from '@berth/messaging';
+import { NatsLink, NatsNotices, type Requester } from '@berth/messaging';
 import type { Policy } from '@berth/contracts/schema';
 import { newId } from '@berth/kernel';
 import { openDatabase, type Database, type SqlRunner } from '@berth/persistence';
@@ -34,6 +34,10 @@ const open = (): Promise<Database> =>
     notices: NatsNotices.of(link, 'agents'),
     log,
   });
+/** `llm`, where every end user has spent 1.5 cents. */
+const spentOnModels = {
+  request: () => Promise.resolve({ settled: '1500000', reserved: '0' }),
+} as unknown as Pick<Requester, 'request'>;
 const first = (): Database => databases[0] as Database;
 
 beforeAll(async () => {
@@ -316,10 +320,11 @@ describe('the compute minutes of an end user', () => {
     expect(await codeOf(rule.admit('wake', owner))).toBe('admitted');
     now += 1;
     expect(await codeOf(rule.admit('wake', owner))).toBe('compute_cap_reached');
-    const spend = await new SpendQuery(first(), clock).of(owner);
+    const spend = await new SpendQuery(first(), clock, spentOnModels).of(owner);
     expect(spend).toMatchObject({
       computeMinutes: 2,
       computeCapMinutes: 2,
+      aiCents: 1.5,
       periodStart: '2026-11-01T00:00:00.000Z',
     });
     now = before;

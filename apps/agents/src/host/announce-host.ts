@@ -7,6 +7,7 @@ import { AgentLifecycle } from '../agent/agent-lifecycle.js';
 import type { LiveAgent } from '../agent/agent.js';
 import { IdleTimes } from '../policy/idle-times.js';
 import { IDLE_TIME_IN_FORCE, joinPolicy } from '../policy/policies.js';
+import type { Sighting } from './host-directory.js';
 import { HostRegistration } from './host-registration.js';
 
 /** A change this recent is left for the host's next announcement: the host may have listed its agents before it. */
@@ -41,10 +42,10 @@ export class AnnounceHostHandler {
    */
   async handle(announcement: AnnounceHost): Promise<HostOrders> {
     const { host, agents } = announcement;
-    const { logId, restarted } = await this.registration.register(announcement);
+    const { logId, ...sighting } = await this.registration.register(announcement);
     const result = { remove: [] as string[], stop: [] as string[] };
     for (const observed of agents) await this.compare(host, observed, result);
-    await this.settleAbsent(announcement, restarted);
+    await this.settleAbsent(announcement, sighting);
     return { ...result, idleTimes: await this.idleTimes.differing(agents), logId };
   }
 
@@ -77,7 +78,7 @@ export class AnnounceHostHandler {
   }
 
   /** Settles agents that should be awake or frozen on the host and are not. */
-  private async settleAbsent(announcement: AnnounceHost, restarted: boolean): Promise<void> {
+  private async settleAbsent(announcement: AnnounceHost, { restarted, seenAt }: Sighting): Promise<void> {
     const present = new Set(announcement.agents.map((agent) => agent.agentId));
     const rows = await this.database.query<HostedRow>(
       `SELECT id, state, sleep_depth, state_reason, state_changed_at FROM agent_list l ${joinPolicy('l')}
@@ -97,17 +98,20 @@ export class AnnounceHostHandler {
     const end = Date.now() + SETTLE_MS;
     // Those that are left over are settled at the next announcement.
     while (absent.length > 0 && Date.now() < end)
-      await Promise.all(absent.splice(0, SETTLED_AT_ONCE).map((agentId) => this.settle(agentId)));
+      await Promise.all(absent.splice(0, SETTLED_AT_ONCE).map((agentId) => this.settle(agentId, seenAt)));
   }
 
-  private async settle(agentId: string): Promise<void> {
+  private async settle(agentId: string, seenAt: string | null): Promise<void> {
     const agent = await this.agents.load(agentId);
     if (agent.status !== 'live') return;
     const { epoch } = agent;
     const alwaysOn = (await this.idleTimes.inForce(agent)) === 0;
     await this.agents.handle(
       agentId,
-      { type: 'SettleAbsence', epoch, alwaysOn, at: new Date().toISOString() },
+      {
+        ...{ type: 'SettleAbsence', epoch, alwaysOn, at: new Date().toISOString() },
+        ...(seenAt === null ? {} : { seenAt }),
+      },
       origin(agent, 'absent'),
     );
     // The reconciler continues a transition that fails now.

@@ -15,15 +15,23 @@ export interface Announced {
   readonly figures: HostFigures | null;
 }
 
+/** What was known of a host when it announced itself. */
+export interface Sighting {
+  /** Whether its process has changed. */
+  readonly restarted: boolean;
+  /** Its announcement before, ISO 8601; null if there was none. */
+  readonly seenAt: string | null;
+}
+
 /** The runtime hosts that have announced themselves to any process of this service. */
 @Injectable()
 export class HostDirectory {
   constructor(@Inject(Database) private readonly database: SqlRunner) {}
 
-  /** Records that the host is alive; returns whether its process has changed. */
-  async seen({ host, incarnation, freeMemMb, figures }: Announced): Promise<{ restarted: boolean }> {
-    const before = await this.database.query<{ incarnation: string }>(
-      'SELECT incarnation FROM agent_hosts WHERE host = $1',
+  /** Records that the host is alive; returns whether its process has changed, and when it was seen before. */
+  async seen({ host, incarnation, freeMemMb, figures }: Announced): Promise<Sighting> {
+    const [before] = await this.database.query<{ incarnation: string; last_seen_at: Date }>(
+      'SELECT incarnation, last_seen_at FROM agent_hosts WHERE host = $1',
       [host],
     );
     await this.database.query(
@@ -32,7 +40,19 @@ export class HostDirectory {
          free_mem_mb = excluded.free_mem_mb, figures = excluded.figures, silent_since = NULL`,
       [host, incarnation, freeMemMb, figures === null ? null : JSON.stringify(figures)],
     );
-    return { restarted: before[0]?.incarnation !== incarnation };
+    return {
+      restarted: before?.incarnation !== incarnation,
+      seenAt: before?.last_seen_at.toISOString() ?? null,
+    };
+  }
+
+  /** When the host last announced itself, ISO 8601; null if it never did. */
+  async lastSeen(host: string): Promise<string | null> {
+    const [row] = await this.database.query<{ last_seen_at: Date }>(
+      'SELECT last_seen_at FROM agent_hosts WHERE host = $1',
+      [host],
+    );
+    return row?.last_seen_at.toISOString() ?? null;
   }
 
   /** Returns the lost hosts; none until 30 s after `listeningSince` (Unix milliseconds). */

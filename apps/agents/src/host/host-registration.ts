@@ -4,7 +4,7 @@ import { DomainError } from '@berth/kernel';
 import { logIdentity } from '@berth/messaging';
 import { Injectable } from '@nestjs/common';
 import { HostCommandHandler } from './host.command-handler.js';
-import { HostDirectory } from './host-directory.js';
+import { HostDirectory, type Sighting } from './host-directory.js';
 import { Placement } from './placement.js';
 
 /** Records hosts that announce themselves, with what they report about themselves. */
@@ -18,23 +18,21 @@ export class HostRegistration {
   ) {}
 
   /**
-   * Returns the identity of the event log, and whether the host's process has changed. Errors: conflict
-   * `other_event_log`, `host_removed`.
+   * Returns the identity of the event log, and what was known of the host before. Errors: conflict `other_event_log`,
+   * `host_removed`.
    */
-  async register(
-    announcement: AnnounceHost,
-  ): Promise<{ readonly logId: string; readonly restarted: boolean }> {
+  async register(announcement: AnnounceHost): Promise<Sighting & { readonly logId: string }> {
     const { host, agents, figures = null } = announcement;
     const logId = await this.requireSameLog(announcement);
     await this.hosts.join(host, figures?.name ?? host);
-    const { restarted } = await this.directory.seen({ ...announcement, figures });
+    const sighting = await this.directory.seen({ ...announcement, figures });
     // An agent that is starting has not taken its memory yet.
     const reported = agents.filter(({ state }) => state !== 'starting');
     await this.placement.reported(
       host,
       reported.map(({ agentId }) => agentId),
     );
-    return { logId, restarted };
+    return { logId, ...sighting };
   }
 
   /** A host of another installation would lose all of its agents, because this log knows none of them. */

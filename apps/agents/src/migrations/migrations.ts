@@ -3,6 +3,7 @@ import { createAgentsTables } from './2026-11-21-agents.js';
 import { createCreationsTable } from './2026-11-22-creations.js';
 import { createEnvWrites } from './2026-11-22-env-writes.js';
 import { addHostFigures } from './2026-11-22-hosts.js';
+import { createAgentSeats } from './2026-11-23-agent-seats.js';
 import { createAccountSuspensions } from './2026-11-23-account-suspensions.js';
 import { createPersonalKeys } from './2026-11-23-personal-keys.js';
 import { createEndUserSuspensions } from './2026-11-23-end-user-suspensions.js';
@@ -24,4 +25,5 @@ export const migrations: readonly Migration[] = [
   createPolicies,
   createWakeAdmissions,
   createNextWakes,
+  createAgentSeats,
 ];

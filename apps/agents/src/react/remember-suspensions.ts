@@ -3,7 +3,7 @@ import type { SqlRunner } from '@berth/persistence';
 import type { EventReaction } from '@berth/service';
 import type { Suspensions } from '../suspension/suspensions.js';
 
-/** The reconciler puts the agents of whoever is suspended to sleep, also those that were about to wake. */
+/** The reconciler puts the agents of suspended accounts and end users to sleep, also those that were about to wake. */
 export abstract class RememberSuspensions<Payload> implements EventReaction<Payload> {
   protected constructor(
     private readonly suspensions: Suspensions,

@@ -58,7 +58,7 @@ export class Reservations {
     }
   }
 
-  /** Returns who holds what is claimed, and whether that is overdue if its agent does not exist; null if nobody does. */
+  /** Returns the agent that holds the claim, and whether it is overdue if that agent does not exist; null if it is free. */
   async holderOf(claim: Claim): Promise<{ readonly agentId: string; readonly overdue: boolean } | null> {
     const { state } = await this.streams[claim.kind].load(reservationIdOf(claim));
     return state.status === 'free'

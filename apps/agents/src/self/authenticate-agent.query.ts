@@ -1,10 +1,11 @@
-import type { AuthenticateAgent, AuthenticatedAgent } from '@berth/contracts/agents';
+import type { AuthenticateAgent, AuthenticatedAgent, LlmCaller } from '@berth/contracts/agents';
 import { DomainError, isDomainError, isId } from '@berth/kernel';
 import { Inject, Injectable } from '@nestjs/common';
 import { Admission, ownerOf, type Owner } from '../agent/admission.js';
 import { AgentCommandHandler } from '../agent/agent.command-handler.js';
 import { isAgentToken, tokenEpochsOf, tokenSecretOf } from '../agent/agent-token.js';
 import { AgentsConfig } from '../config.js';
+import { Policies } from '../policy/policies.js';
 
 /** Whose token it is, according to the log: a token ends with the start that it was made for. */
 @Injectable()
@@ -14,19 +15,38 @@ export class AuthenticateAgentQuery {
   constructor(
     private readonly agents: AgentCommandHandler,
     private readonly admission: Admission,
+    @Inject(Policies) private readonly policies: Pick<Policies, 'inForce'>,
     @Inject(AgentsConfig) { keyring }: Pick<AgentsConfig, 'keyring'>,
   ) {
     this.tokenSecret = tokenSecretOf(keyring);
   }
 
   /** Errors: unauthenticated `unauthenticated`. */
-  async run({ agentId, epoch, tokenHash }: AuthenticateAgent): Promise<AuthenticatedAgent> {
+  async run(request: AuthenticateAgent): Promise<AuthenticatedAgent> {
+    return this.authenticate(request.agentId, await this.ownerOf(request));
+  }
+
+  /** Errors: unauthenticated `unauthenticated`. */
+  async llmCaller(request: AuthenticateAgent): Promise<LlmCaller> {
+    const owner = await this.ownerOf(request);
+    const [agent, policy] = await Promise.all([
+      this.authenticate(request.agentId, owner),
+      this.policies.inForce(owner),
+    ]);
+    const { endUserId } = owner;
+    return { ...agent, endUserId, capCents: policy?.llm_spend_cap_cents_per_month ?? null };
+  }
+
+  private async authenticate(agentId: string, owner: Owner): Promise<AuthenticatedAgent> {
+    return { agentId, accountId: owner.accountId, suspended: await this.suspensionOf(owner) };
+  }
+
+  private async ownerOf({ agentId, epoch, tokenHash }: AuthenticateAgent): Promise<Owner> {
     if (!isId('agt', agentId) || !isAgentToken(tokenHash, this.tokenSecret, { agentId, epoch }))
       throw unauthenticated();
     const agent = await this.agents.load(agentId);
     if (agent.status !== 'live' || !tokenEpochsOf(agent).includes(epoch)) throw unauthenticated();
-    const owner = ownerOf(agent.profile);
-    return { agentId, accountId: owner.accountId, suspended: await this.suspensionOf(owner) };
+    return ownerOf(agent.profile);
   }
 
   private async suspensionOf(owner: Owner): Promise<AuthenticatedAgent['suspended']> {

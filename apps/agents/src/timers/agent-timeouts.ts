@@ -1,7 +1,8 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { AgentCommandHandler, systemOrigin } from '../agent/agent.command-handler.js';
 import { AgentLifecycle } from '../agent/agent-lifecycle.js';
 import type { LiveAgent } from '../agent/agent.js';
+import { HostDirectory } from '../host/host-directory.js';
 
 /** Awake or coming up. */
 const AWAKE: ReadonlySet<LiveAgent['life']['state']> = new Set(['deploying', 'starting', 'running']);
@@ -15,6 +16,7 @@ export class AgentTimeouts {
   constructor(
     private readonly agents: AgentCommandHandler,
     private readonly lifecycle: AgentLifecycle,
+    @Inject(HostDirectory) private readonly hosts: Pick<HostDirectory, 'lastSeen'>,
   ) {}
 
   /** Fails the agent's transition if its deadline has passed. */
@@ -46,10 +48,11 @@ export class AgentTimeouts {
   private async failWithHost(agentId: string, type: 'LoseHost' | 'RemoveHost'): Promise<void> {
     const agent = await this.agents.load(agentId);
     if (agent.status !== 'live') return;
-    const { epoch, since, profile } = agent;
+    const { epoch, since, profile, host } = agent;
+    const seenAt = host === null ? null : await this.hosts.lastSeen(host);
     await this.agents.handle(
       agentId,
-      { type, at: new Date().toISOString() },
+      { type, at: new Date().toISOString(), ...(seenAt === null ? {} : { seenAt }) },
       systemOrigin(profile.accountId, `${agentId}/${String(epoch)}/${since}/${type}`),
     );
   }

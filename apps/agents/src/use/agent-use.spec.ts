@@ -108,6 +108,15 @@ describe('the time for which an agent is awake', () => {
     expect(awakeOf(started(2, 1), deletion, deleted)).toEqual([{ from: at(2), to: at(7) }]);
   });
 
+  it('ends with the last report of its host if nobody saw the end', () => {
+    const unseen: AgentEvent = {
+      type: 'AgentUnseen',
+      data: { agentId, epoch: 1, since: at(6), at: at(40) },
+    };
+    expect(awakeOf(started(2, 1), unseen, failed(40, 1))).toEqual([{ from: at(2), to: at(6) }]);
+    expect(awakeOf(started(8, 1), unseen, failed(40, 1))).toEqual([]);
+  });
+
   it('is counted for agents of end users only', () => {
     const events = [
       created(null),

@@ -42,6 +42,10 @@ export const isWake = (cause: StartCause, state: UseState): boolean =>
 export const changeUse = (use: AgentUse | null, event: AgentEvent): UseChange => {
   if (event.type === 'AgentCreated.v3') return { use: newUse(event.data), awake: null, wake: null };
   if (use === null) return { use, awake: null, wake: null };
+  return event.type === 'AgentUnseen' ? unseen(use, event.data.since) : changeKnown(use, event);
+};
+
+const changeKnown = (use: AgentUse, event: AgentEvent): UseChange => {
   const { at } = event.data;
   const awake = use.running_since === null ? null : { from: use.running_since, to: at };
   const rest = (state: UseState): UseChange => ({
@@ -81,6 +85,13 @@ export const changeUse = (use: AgentUse | null, event: AgentEvent): UseChange =>
   }
 };
 
+/** Its host last reported at `since`; the next event says what it is now. */
+const unseen = (use: AgentUse, since: string): UseChange => {
+  const { running_since: from } = use;
+  const awake = from === null || Date.parse(from) >= Date.parse(since) ? null : { from, to: since };
+  return { use: { ...use, running_since: null }, awake, wake: null };
+};
+
 const newUse = ({
   agentId,
   personal: { endUserId },
@@ -110,3 +121,10 @@ export const monthOf = (
   const next = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
   return { month: new Date(begin).toISOString().slice(0, 10), begin, next };
 };
+
+const MINUTE_MS = 60_000;
+const DECIMALS = 1_000_000;
+
+/** Minutes with at most six decimals. */
+export const minutesOf = (milliseconds: number): number =>
+  Math.round((milliseconds / MINUTE_MS) * DECIMALS) / DECIMALS;

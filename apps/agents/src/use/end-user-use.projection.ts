@@ -30,7 +30,7 @@ interface MonthShare extends Pick<AgentUse, 'end_user_id'> {
  */
 export const endUserUseProjection: Projection = {
   name: 'end-user-use',
-  version: 2,
+  version: 3,
   categories: [agentCodec.category],
 
   async createTables(tx, suffix) {

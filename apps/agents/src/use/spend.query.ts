@@ -1,13 +1,12 @@
 import type { EndUserSpend, GetSpend } from '@berth/contracts/agents';
+import { llmRequests } from '@berth/contracts/llm';
 import type { Policy } from '@berth/contracts/schema';
-import { Clock, isoTime } from '@berth/kernel';
+import { Clock, isoTime, showCents } from '@berth/kernel';
+import { Requester } from '@berth/messaging';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import { joinPolicy, POLICY_IN_FORCE } from '../policy/policies.js';
-import { monthOf } from './agent-use.js';
-
-const MINUTE_MS = 60_000;
-const MILLIONTHS = 1_000_000;
+import { minutesOf, monthOf } from './agent-use.js';
 
 /**
  * Milliseconds for which the agents of `owner` were awake in the month that begins at `begin` (SQL, timestamptz) until
@@ -30,22 +29,25 @@ export class SpendQuery {
   constructor(
     @Inject(Database) private readonly database: SqlRunner,
     private readonly clock: Clock,
+    @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
   ) {}
 
   async of({ accountId, endUserId }: GetSpend): Promise<EndUserSpend> {
     const now = this.clock.now();
     const { begin, next } = monthOf(now);
-    const [row] = await this.database.query<{ readonly policy: Policy | null; readonly ms: number }>(
-      `SELECT ${POLICY_IN_FORCE} AS policy, ${awakeMs('owner', '$3::timestamptz', '$4::timestamptz')} AS ms
+    const [spent, [row]] = await Promise.all([
+      this.requester.request(llmRequests.spend, { endUserId, at: isoTime(now) }),
+      this.database.query<{ readonly policy: Policy | null; readonly ms: number }>(
+        `SELECT ${POLICY_IN_FORCE} AS policy, ${awakeMs('owner', '$3::timestamptz', '$4::timestamptz')} AS ms
        FROM (SELECT $1::text AS account_id, $2::text AS end_user_id) AS owner ${joinPolicy('owner')}`,
-      [accountId, endUserId, isoTime(begin), isoTime(now)],
-    );
-    const minutes = (row?.ms ?? 0) / MINUTE_MS;
+        [accountId, endUserId, isoTime(begin), isoTime(now)],
+      ),
+    ]);
     return {
       periodStart: isoTime(begin),
-      aiCents: 0,
+      aiCents: showCents(BigInt(spent.settled)),
       capCents: row?.policy?.llm_spend_cap_cents_per_month ?? null,
-      computeMinutes: Math.round(minutes * MILLIONTHS) / MILLIONTHS,
+      computeMinutes: minutesOf(row?.ms ?? 0),
       computeCapMinutes: row?.policy?.compute_minutes_cap ?? null,
       resetsAt: isoTime(next),
     };

@@ -1,6 +1,6 @@
 import type { AuditAction, AuditOutcome } from '@berth/contracts/audit';
 import type { EventData, RecordedEvent } from '@berth/event-store';
-
+import { showCents } from '@berth/kernel';
 import { clearIn, membersOf } from './personal-member.js';
 
 type Details = Readonly<Record<string, unknown>>;
@@ -149,6 +149,7 @@ const READINGS: Readonly<Record<string, Reading>> = {
   AgentStarting: starting,
   AgentStopping: stopping,
   CapThresholdReached: (data) => ofEndUser('cap.threshold', data, pick(data, 'cap', 'period', 'percent')),
+  CreditsGranted: (data) => ofAccount('credits.grant', data, { cents: centsIn(data), ...pick(data, 'note') }),
   DeploymentRequested: deployed,
   EndUserCreated: (data) => ofEndUser('end_user.create', data),
   EndUserDeleted: (data) => ofEndUser('end_user.delete', data),
@@ -168,10 +169,15 @@ const READINGS: Readonly<Record<string, Reading>> = {
   ExecutionSubmitted: (data) =>
     ofExecution('execution.submit', data, pick(data, 'detached', 'commandBytes', 'commandSha256')),
   FileChangeRequested: fileChange,
+  OlderExecutionSubmitted: (data) =>
+    ofExecution('execution.submit', data, pick(data, 'commandBytes', 'commandSha256')),
   KeyMinted: (data) => ofKey('key.mint', data, pick(data, 'name', 'scopes', 'expiresAt')),
   KeyRevoked: (data) => ofKey('key.revoke', data, {}),
   WebhookTokenRotated: (data) => ofAgent('webhook.rotate', data),
 };
+
+/** Grants are whole cents. */
+const centsIn = (data: EventData): number => showCents(BigInt(text(data, 'amount')));
 
 /** Event types that end an act: their streams begin with it. */
 const OUTCOMES: Readonly<Record<string, (data: EventData) => ActOutcome>> = {
@@ -192,6 +198,9 @@ export const AUDITED_CATEGORIES: readonly string[] = [
   'execution',
   'fileChange',
   'key',
+  'llmAccount',
+  'llmEndUser',
+  'olderExecution',
   'refusal',
   'webhookToken',
 ];

@@ -22,6 +22,7 @@ const NOT_AUDITED = [
   'AgentStarted',
   'AgentStartedAnew',
   'AgentStopped',
+  'AgentUnseen',
   'AgentVersionAbandoned',
   'AgentVersionAdopted',
   'AgentVersionPrepared',
@@ -45,6 +46,12 @@ const NOT_AUDITED = [
   'InstallationBegun',
   'InstallationFinished',
   'KeyScopesExtended',
+  'LlmCallFailed',
+  'LlmCallRefused',
+  'LlmCallReserved',
+  'LlmCallSettled',
+  'LlmSpendReserved',
+  'LlmSpendSettled',
   'MessageAccepted',
   'MessageAnswered',
   'MessageFailed',
@@ -52,6 +59,8 @@ const NOT_AUDITED = [
   'NameReleased',
   'NameReserved',
   'NameReserved.v2',
+  'PlansRead',
+  'PromptHandedOver',
   'RecipientGone',
   'ScheduleFired',
   'SchedulesForgotten',
@@ -156,6 +165,18 @@ describe('an act', () => {
       resource_id: 'eus_1',
       details: { tokenIds: ['tok_1'] },
     });
+  });
+
+  it('of an operator is a grant of credits, in cents', () => {
+    const data = { accountId: 'acc_1', amount: '-500000000', note: 'order 17', at: '' };
+    expect(rowsOf(recorded({ type: 'CreditsGranted', data }))).toMatchObject([
+      {
+        action: 'credits.grant',
+        resource_type: 'account',
+        resource_id: 'acc_1',
+        details: { cents: -500, note: 'order 17' },
+      },
+    ]);
   });
 
   it('of nobody is the recorded threshold of a cap, which is about the end user', () => {

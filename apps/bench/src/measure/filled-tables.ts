@@ -4,6 +4,7 @@ import { BenchError } from '../bench-error.js';
 
 /** A statement must end before the time for each is over. */
 const AT_ONCE = 10_000;
+const STATEMENT_TIMEOUT_MS = 30_000;
 
 /** The tables of a Berth, for filling them with more rows than its API could make in a minute. */
 export class FilledTables {
@@ -24,18 +25,27 @@ export class FilledTables {
     values: readonly unknown[],
     rows: number,
   ): Promise<void> {
+    const name = await this.nameOf(projection);
+    for (let first = 1; first <= rows; first += AT_ONCE)
+      await this.database.query(insertInto(name), [...values, first, Math.min(rows, first + AT_ONCE - 1)]);
+    await this.database.query(`ANALYZE ${name}`);
+  }
+
+  /** The table with its schema. */
+  async nameOf(projection: string): Promise<string> {
     const [found] = await this.database.query<{ readonly name: string }>(
       `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE tablename ~ $1 ORDER BY tablename DESC`,
       [`^${projection}_[^_]+$`],
     );
     if (found === undefined) throw new BenchError(`There is no table of ${projection}.`);
-    for (let first = 1; first <= rows; first += AT_ONCE)
-      await this.database.query(insertInto(found.name), [
-        ...values,
-        first,
-        Math.min(rows, first + AT_ONCE - 1),
-      ]);
-    await this.database.query(`ANALYZE ${found.name}`);
+    return found.name;
+  }
+
+  /** Runs a statement that may take long. */
+  read(sql: string, values: readonly unknown[]): Promise<readonly object[]> {
+    return this.database.transaction((tx) => tx.query<object>(sql, values), {
+      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    });
   }
 
   close(): Promise<void> {

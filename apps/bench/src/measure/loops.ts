@@ -37,6 +37,17 @@ export const repeatTimes = async (
   );
 };
 
+/** As `repeatTimes`, while `isOn` returns true, and at least once. */
+export const repeatWhile = async (isOn: () => boolean, work: () => Promise<number>): Promise<Summary> => {
+  const times: number[] = [];
+  do times.push(await work());
+  while (isOn());
+  return summarize(
+    times,
+    times.reduce((sum, time) => sum + time, 0),
+  );
+};
+
 /** Runs `work` once; it returns the number of things it did. */
 export const bulk = async (work: () => Promise<number>): Promise<Summary> => {
   const begun = performance.now();

@@ -13,6 +13,7 @@ import { endUsersPart } from './end-users.part.js';
 import { execPart } from './exec.part.js';
 import { filesPart } from './files.part.js';
 import { gatewayPart } from './gateway.part.js';
+import { llmPart } from './llm.part.js';
 import { loadPart } from './load.part.js';
 import { memoryPart } from './memory.part.js';
 import { natsPart } from './nats.part.js';
@@ -20,6 +21,7 @@ import type { Part } from './part.js';
 import { rebuildPart } from './rebuild.part.js';
 import { schedulesPart } from './schedules.part.js';
 import { startPart } from './start.part.js';
+import { usagePart } from './usage.part.js';
 import { wakePart } from './wake.part.js';
 import { webhookPart } from './webhook.part.js';
 
@@ -32,6 +34,7 @@ export const PARTS: readonly Part[] = [
   execPart,
   endUsersPart,
   auditPart,
+  usagePart,
   gatewayPart,
   appPart,
   chatPart,
@@ -42,6 +45,7 @@ export const PARTS: readonly Part[] = [
   memoryPart,
   startPart,
   buildPart,
+  llmPart,
   containerStartPart,
   containerExecPart,
   containerMemoryPart,

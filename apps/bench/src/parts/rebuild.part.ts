@@ -1,11 +1,10 @@
-import { connectEventStore, ProjectionRunner, type EventStore } from '@berth/event-store';
+import { connectEventStore, ProjectionRunner } from '@berth/event-store';
 import { openDatabase } from '@berth/persistence';
-import { EventStoreDBClient, START } from '@eventstore/db-client';
-import { BenchError } from '../bench-error.js';
-import { compare, type Side } from '../measure/compare.js';
-import { bulk } from '../measure/loops.js';
+import { EventStoreDBClient } from '@eventstore/db-client';
+import { compare } from '../measure/compare.js';
 import { BOAT_CATEGORY, boatListProjection } from '../rebuild/boat-list.projection.js';
 import { fillLog } from '../rebuild/fill-log.js';
+import { bulkSide, readBare, readPort, rebuild } from '../rebuild/whole-log.js';
 import type { Part } from './part.js';
 
 /** Rebuilds a projection's tables from the whole log, compared with only reading that log. */
@@ -30,10 +29,10 @@ export const rebuildPart: Part = {
         title: `Rebuild of a projection, ${effort.rebuildEvents.toLocaleString('en')} events`,
         measure: 'rate',
         aim: 0.6,
-        ours: side('ProjectionRunner.rebuild', () => rebuild(runner)),
+        ours: bulkSide('ProjectionRunner.rebuild', () => rebuild(runner)),
         limits: [
-          side('bare EventStoreDBClient.readAll', () => readBare(client)),
-          side('EventStore port, read and discarded', () => readPort(store)),
+          bulkSide('bare EventStoreDBClient.readAll', () => readBare(client)),
+          bulkSide('EventStore port, read and discarded', () => readPort(store, [BOAT_CATEGORY])),
         ],
       } as const;
       return [await compare(plan, effort.longRounds)];
@@ -43,37 +42,4 @@ export const rebuildPart: Part = {
       await client.dispose();
     }
   },
-};
-
-const side = (name: string, read: () => Promise<number>): Side => ({
-  name,
-  warmUp: read,
-  round: () => bulk(read),
-});
-
-const rebuild = async (runner: ProjectionRunner): Promise<number> => {
-  let applied = 0;
-  await runner.rebuild((progress) => (applied = progress.applied), AbortSignal.timeout(120_000));
-  if (applied === 0) throw new BenchError('The rebuild applied nothing.');
-  return applied;
-};
-
-const readBare = async (client: EventStoreDBClient): Promise<number> => {
-  let count = 0;
-  for await (const { event } of client.readAll({ fromPosition: START })) if (event !== undefined) count++;
-  return count;
-};
-
-const readPort = async (store: EventStore): Promise<number> => {
-  const stop = new AbortController();
-  let count = 0;
-  for await (const item of store.subscribe({
-    from: 'start',
-    categories: [BOAT_CATEGORY],
-    signal: stop.signal,
-  })) {
-    if (item.kind === 'event') count++;
-    if (item.kind === 'caughtUp') stop.abort();
-  }
-  return count;
 };

@@ -1,6 +1,6 @@
 import type { BenchContext } from '../context.js';
 import { compare, type Comparison } from '../measure/compare.js';
-import { repeatTimes, timed } from '../measure/loops.js';
+import { repeatTimes, repeatWhile, timed } from '../measure/loops.js';
 import { repeatedSide } from '../measure/repeated-side.js';
 import { BARE_WEBHOOK } from '../paths.js';
 import { ApiClient } from '../programs/api-client.js';
@@ -12,6 +12,9 @@ import type { Part } from './part.js';
 
 /** Each has an agent of its own, whose queue must not become full. */
 const CALLERS = 8;
+/** Invokes with wrong tokens, of so many callers at a time. */
+const GUESSES = 10_000;
+const GUESSERS = 4;
 
 /** How fast webhooks are accepted, and how soon the agent has the message. */
 export const webhookPart: Part = {
@@ -22,7 +25,9 @@ export const webhookPart: Part = {
       await handOver(context, berth, 'awake', () => Promise.resolve()),
       await handOver(context, berth, 'warm', (agent) => berth.sleep(agent)),
       await handOver(context, berth, 'cold', (agent) => berth.sleepCold(agent)),
-      await acceptance(context, berth),
+      await acceptance(context, berth, 'awake'),
+      await acceptance(context, berth, 'stopped'),
+      await flood(context, berth),
     ];
   },
 };
@@ -64,10 +69,18 @@ const handOver = async (
   }
 };
 
-const acceptance = async (context: BenchContext, berth: BerthProgram): Promise<Comparison> => {
+/** Those of stopped agents are only accepted; to the others, messages are handed over at the same time. */
+const acceptance = async (
+  context: BenchContext,
+  berth: BerthProgram,
+  state: 'awake' | 'stopped',
+): Promise<Comparison> => {
   const callers: WebhookCaller[] = [];
-  for (let n = 0; n < CALLERS; n++)
-    callers.push(new WebhookCaller(berth, await berth.createEcho(`webhook bench ${n}`)));
+  for (let n = 0; n < CALLERS; n++) {
+    const agent = await berth.createEcho(`webhook bench ${state} ${n}`);
+    if (state === 'stopped') await berth.api.call('POST', `/api/agents/${agent}/stop`);
+    callers.push(new WebhookCaller(berth, agent));
+  }
   const bare = await ChildProgram.start({
     name: 'The bare webhook server',
     command: process.execPath,
@@ -78,7 +91,7 @@ const acceptance = async (context: BenchContext, berth: BerthProgram): Promise<C
   const direct = new ApiClient(bare.ready[1] ?? '');
   const often = { ...context.effort, concurrency: CALLERS };
   const plan = {
-    title: `Webhook: accepted invokes, ${CALLERS} callers`,
+    title: `Webhook: accepted invokes, ${CALLERS} callers, agents ${state}`,
     measure: 'rate',
     ours: repeatedSide('POST /api/webhooks/{id}', often, (n) => callers[n]?.invoke() ?? Promise.resolve()),
     limits: [
@@ -93,5 +106,37 @@ const acceptance = async (context: BenchContext, berth: BerthProgram): Promise<C
     await Promise.all(callers.map((caller) => caller.close()));
     await direct.close();
     await bare.program.stop();
+  }
+};
+
+/** What a flood of invokes with wrong tokens does to those of the owner. They share the processors, but no limit. */
+const flood = async ({ effort }: BenchContext, berth: BerthProgram): Promise<Comparison> => {
+  const agent = await berth.createEcho('webhook flood bench');
+  const [owner, guesser] = [new WebhookCaller(berth, agent), new WebhookCaller(berth, agent)];
+  const invoke = async (): Promise<number> => {
+    await owner.ready();
+    return timed(() => owner.invoke());
+  };
+  const during = async () => {
+    let left = GUESSES / effort.rounds;
+    const guess = async (): Promise<void> => {
+      while (left-- > 0) await guesser.guess();
+    };
+    const guessing = Promise.all(Array.from({ length: GUESSERS }, guess));
+    const summary = await repeatWhile(() => left > 0, invoke);
+    await guessing;
+    return summary;
+  };
+  const warmUp = () => repeatTimes(5, invoke);
+  const plan = {
+    title: `Webhook: an invoke with the right token, during ${GUESSES.toLocaleString('en')} with wrong ones`,
+    measure: 'time',
+    ours: { name: `beside ${String(GUESSERS)} callers with wrong tokens`, warmUp, round: during },
+    limits: [{ name: 'alone', warmUp, round: () => repeatTimes(20, invoke) }],
+  } as const;
+  try {
+    return await compare(plan, effort.rounds);
+  } finally {
+    await Promise.all([owner.close(), guesser.close()]);
   }
 };

@@ -7,6 +7,8 @@ export interface ApiResponse {
   readonly text: string;
 }
 
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
 /**
  * Plain HTTP over keep-alive connections. Any response but 2xx ends the bench, because it would measure something else.
  */
@@ -21,7 +23,15 @@ export class ApiClient {
     this.#pool = new Pool(url, { connections, headersTimeout: 90_000, bodyTimeout: 90_000 });
   }
 
-  async call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object): Promise<ApiResponse> {
+  async call(method: Method, path: string, body?: object): Promise<ApiResponse> {
+    const response = await this.attempt(method, path, body);
+    if (response.status >= 300)
+      throw new BenchError(`${method} ${path} returned ${response.status}: ${response.text.slice(0, 500)}`);
+    return response;
+  }
+
+  /** As `call`, with any response. */
+  async attempt(method: Method, path: string, body?: object): Promise<ApiResponse> {
     const response = await this.#pool.request({
       method,
       path,
@@ -32,9 +42,6 @@ export class ApiClient {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.body.text();
-    if (response.statusCode >= 300) {
-      throw new BenchError(`${method} ${path} returned ${response.statusCode}: ${text.slice(0, 500)}`);
-    }
     return { status: response.statusCode, headers: response.headers, text };
   }
 

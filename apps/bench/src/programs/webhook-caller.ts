@@ -37,6 +37,18 @@ export class WebhookCaller {
     return accepted.deliveryId;
   }
 
+  /** Invokes it with a wrong token. */
+  async guess(): Promise<void> {
+    const path = `${this.path}?token=wh_guessed`;
+    const { status } = await this.#anonymous.attempt('POST', path, { message: 'hello' });
+    if (status !== 401 && status !== 429) throw new BenchError(`A wrong token returned ${String(status)}.`);
+  }
+
+  /** Takes a new token if the calls of the last one are used up, so that a measurement does not contain it. */
+  async ready(): Promise<void> {
+    if (this.#left === 0) await this.rotate();
+  }
+
   /** Takes a new token now, so that a measurement does not contain it. */
   async rotate(): Promise<void> {
     const { token } = await this.berth.api.json<{ token: string }>('POST', `${this.path}/token/rotate`);

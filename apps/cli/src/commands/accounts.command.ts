@@ -1,6 +1,6 @@
 import type { AccountView, MintedKey, OpenedAccount, UpdateAccountBody } from '@berth/contracts/accounts';
 import type { Page } from '@berth/kernel';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import type { ApiClient } from '../api-client.js';
 import { formatTable, printable } from '../output/table.js';
 import type { Terminal } from '../terminal.js';
@@ -8,11 +8,13 @@ import type { Terminal } from '../terminal.js';
 const PATH = '/api/v1/operations/accounts';
 const PAGE = 200;
 
-/** `berth accounts list|create|suspend|resume|keys` */
+/** `berth accounts list|create|plan|credits|suspend|resume|keys` */
 export const accountsCommand = (api: () => ApiClient, terminal: Terminal): Command => {
   const accounts = new Command('accounts').description('the accounts of the installation (scope operate)');
   accounts.addCommand(listCommand(api, terminal));
   accounts.addCommand(createCommand(api, terminal));
+  accounts.addCommand(planCommand(api, terminal));
+  accounts.addCommand(creditsCommand(api, terminal));
   accounts.addCommand(standingCommand('suspend', api, terminal));
   accounts.addCommand(standingCommand('resume', api, terminal));
   accounts.addCommand(keysCommand(api, terminal));
@@ -43,6 +45,47 @@ const createCommand = (api: () => ApiClient, terminal: Terminal): Command =>
       if (options.json === true) terminal.out.write(`${JSON.stringify(opened, null, 2)}\n`);
       else showOnce(opened.key, `Account ${opened.id} (${printable(name)}).`, terminal);
     });
+
+const planCommand = (api: () => ApiClient, terminal: Terminal): Command =>
+  new Command('plan')
+    .description('give an account another plan of the operator’s file')
+    .argument('<id>', 'acc_…')
+    .argument('<plan>', 'id of a plan')
+    .action(async (id: string, plan: string) => {
+      const body: UpdateAccountBody = { planId: plan };
+      const { name, planId } = await api().call<AccountView>({ method: 'PUT', path: pathOf(id), body });
+      terminal.err.write(`${printable(name)} has the plan ${printable(planId)}.\n`);
+    });
+
+/** `POST /api/v1/operations/accounts/{id}/credits` */
+interface Granted {
+  readonly balanceCents: number | null;
+}
+
+const creditsCommand = (api: () => ApiClient, terminal: Terminal): Command =>
+  new Command('credits')
+    .description(
+      'add credits to an account and print its balance in cents; write -- before a negative number',
+    )
+    .argument('<id>', 'acc_…')
+    .argument('<cents>', 'whole cents; a negative number takes credits away', wholeCents)
+    .option('--note <text>', 'why; stands in the audit')
+    .action(async (id: string, cents: number, { note }: { readonly note?: string }) => {
+      const { balanceCents } = await api().call<Granted>({
+        method: 'POST',
+        path: `${pathOf(id)}/credits`,
+        body: { cents, ...(note === undefined ? {} : { note }) },
+      });
+      terminal.out.write(`${String(balanceCents)}\n`);
+    });
+
+const wholeCents = (text: string): number => {
+  const cents: unknown = /^-?\d{1,15}$/.test(text)
+    ? JSON.parse(text.replace(/^(-?)0+(?=\d)/, '$1'))
+    : undefined;
+  if (typeof cents === 'number') return cents;
+  throw new InvalidArgumentError('Give whole cents.');
+};
 
 const standingCommand = (verb: 'suspend' | 'resume', api: () => ApiClient, terminal: Terminal): Command =>
   new Command(verb)

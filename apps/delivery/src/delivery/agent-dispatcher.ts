@@ -1,11 +1,13 @@
 import { AgentClient, type AgentUse } from '@berth/agent-client';
 import type { AwakeAgent } from '@berth/contracts/agents';
+import { llmRequests } from '@berth/contracts/llm';
 import { runtimeRequests, type DeliverMessage } from '@berth/contracts/runtime';
-import { effectOf, isDomainError } from '@berth/kernel';
+import { effectOf, isDomainError, isoTime, type DomainError } from '@berth/kernel';
 import { FIRST_SIGN_MS, Requester } from '@berth/messaging';
 import { pause } from '@berth/supervision';
 import { Inject, Injectable } from '@nestjs/common';
 import { SharedTimeout } from './shared-timeout.js';
+import { recordedFailure } from './delivery-failure.js';
 import { toCallerError } from './sending.js';
 
 const RETRY_PAUSE_MS = 250;
@@ -42,9 +44,11 @@ export class AgentDispatcher {
 
   /**
    * Errors: upstream `agent_error`, timeout `agent_timeout`, unavailable `agent_unavailable`, unsupported
-   * `chat_unsupported`, and those of `wake`. The effect `unknown` means that the agent may have the message.
+   * `chat_unsupported`, those of `wake`, and for chats the code with which the LLM route refused a call of the agent
+   * in the meantime, if its program failed. The effect `unknown` means that the agent may have the message.
    */
   async deliver(message: Message, awake: AwakeAgent, use: AgentUse, timeout: SharedTimeout): Promise<string> {
+    const since = isoTime(Date.now());
     const send = async ({ host, epoch }: AwakeAgent): Promise<string> => {
       const request = { ...message, epoch };
       const options = { host, silence: timeout };
@@ -57,8 +61,18 @@ export class AgentDispatcher {
         repeat: (call) => whileTimeIsLeft(timeout, call),
       });
     } catch (error) {
-      throw toCallerError(error);
+      const reported = toCallerError(error);
+      if (use.kind !== 'chat' || !isDomainError(reported) || reported.code !== 'agent_error') throw reported;
+      throw (await this.refusedCall(message.agentId, since)) ?? reported;
     }
+  }
+
+  /** A program whose model is refused fails; its caller needs to know why. */
+  private async refusedCall(agentId: string, since: string): Promise<DomainError | undefined> {
+    const found = await this.requester
+      .request(llmRequests.refusal, { agentId, since })
+      .catch(() => ({ code: null }));
+    return found.code === null ? undefined : recordedFailure(found.code);
   }
 }
 

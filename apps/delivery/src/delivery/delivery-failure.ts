@@ -1,10 +1,38 @@
 import { DomainError, isDomainError, type ErrorKind } from '@berth/kernel';
 
 /** Failures that concern the message itself: no other attempt can change them. */
-const FINAL: ReadonlySet<string> = new Set(['agent_error', 'chat_unsupported', 'payload_too_large']);
+const FINAL: ReadonlySet<string> = new Set([
+  'agent_error',
+  'chat_unsupported',
+  'insufficient_credits',
+  'payload_too_large',
+  'spend_cap_reached',
+]);
 
 /** Whether another attempt of the command may have delivered the message, or may still do so. */
 export const isOpenFailure = (code: string): boolean => !FINAL.has(code);
+
+/** Failures that say that the program got the message. */
+const HANDED_OVER: ReadonlySet<string> = new Set([
+  'agent_error',
+  'agent_timeout',
+  'insufficient_credits',
+  'spend_cap_reached',
+]);
+
+/** Whether a failure in the log says that the program got the message. Usage counts such a message as a chat. */
+export const saysHandedOver = (code: string): boolean => HANDED_OVER.has(code);
+
+/**
+ * The code under which the log keeps a failure. A message that waited for its turn until its time was over was not handed
+ * over, unlike one that the program did not answer in time.
+ */
+export const loggedCode = (error: DomainError): string =>
+  error.code === 'agent_timeout' && hadNoEffect(error) ? 'agent_unavailable' : error.code;
+
+/** Errors for callers have the effect of all attempts; that of the guest, which knows, is among their causes. */
+const hadNoEffect = (error: unknown): boolean =>
+  isDomainError(error) && (error.effect === 'none' || hadNoEffect(error.cause));
 
 const RECORDED: Readonly<Record<string, readonly [kind: ErrorKind, message: string]>> = {
   agent_deploying: ['conflict', 'The agent was deploying or starting; try again when it is running.'],
@@ -15,9 +43,13 @@ const RECORDED: Readonly<Record<string, readonly [kind: ErrorKind, message: stri
   chat_unsupported: ['unsupported', 'This agent has no program that could answer.'],
   compute_cap_reached: ['payment_required', 'The compute cap was reached.'],
   end_user_suspended: ['forbidden', 'The end user was suspended.'],
+  insufficient_credits: [
+    'payment_required',
+    'The credits of the account do not suffice for a call of the agent.',
+  ],
   payload_too_large: ['too_large', 'The message was too large.'],
   rate_limited: ['exhausted', 'The agent got too many messages; try again later.'],
-  spend_cap_reached: ['payment_required', 'The spend cap was reached.'],
+  spend_cap_reached: ['payment_required', 'The spend cap of the end user was reached.'],
 };
 
 /** The error for a failure in the log, which stores only its code. */

@@ -52,6 +52,18 @@ describe('a delivery', () => {
     expect(decideGiven(deliveryDecider, [accepted, away, failed], again).events).toEqual([]);
   });
 
+  it('says that its program got it, even if another failure was recorded first, and says it once', () => {
+    const failedAs = (code: string): DeliveryEvent => ({
+      type: 'MessageFailed',
+      data: { ...failed.data, code },
+    });
+    const [away, late] = [failedAs('agent_unavailable'), failedAs('agent_timeout')];
+    const timeOut: DeliveryCommand = { type: 'Fail', code: 'agent_timeout', at };
+    expect(decideGiven(deliveryDecider, [accepted, away], timeOut).events).toEqual([late]);
+    expect(decideGiven(deliveryDecider, [accepted, away, late], timeOut).events).toEqual([]);
+    expect(decideGiven(deliveryDecider, [accepted, failed], timeOut).events).toEqual([]);
+  });
+
   it('can be answered after it was recorded as failed', () => {
     expect(decideGiven(deliveryDecider, [accepted, failed], answer).events).toEqual([answered]);
     expect(decideGiven(deliveryDecider, [accepted, failed, answered], answer).events).toEqual([]);

@@ -1,5 +1,5 @@
 import type { Decider } from '@berth/kernel';
-import { isOpenFailure } from './delivery-failure.js';
+import { isOpenFailure, saysHandedOver } from './delivery-failure.js';
 import { evolve, type Delivery, type DeliveryEvent, type DeliveryKind } from './delivery.js';
 
 export type DeliveryCommand =
@@ -39,10 +39,13 @@ const decide = (command: DeliveryCommand, delivery: Delivery): readonly Delivery
     const { responseLength } = command;
     return [{ type: 'MessageAnswered', data: { deliveryId, agentId, responseLength, at } }];
   }
-  if (delivery.status === 'failed' && !(isOpenFailure(delivery.code) && !isOpenFailure(command.code)))
-    return [];
+  if (delivery.status === 'failed' && !saysMore(command.code, delivery.code)) return [];
   return [{ type: 'MessageFailed', data: { deliveryId, agentId, code: command.code, at } }];
 };
+
+/** Whether a failure says more about the message than the one before it. */
+const saysMore = (code: string, before: string): boolean =>
+  isOpenFailure(before) && (!isOpenFailure(code) || (saysHandedOver(code) && !saysHandedOver(before)));
 
 /** The life cycle of one message: accepted or refused once, answered at most once. */
 export const deliveryDecider: Decider<Delivery, DeliveryCommand, DeliveryEvent> = {

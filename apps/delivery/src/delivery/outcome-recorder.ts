@@ -4,6 +4,7 @@ import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
 import pRetry, { type Options, type RetryContext } from 'p-retry';
 import { DeliveryCommandHandler } from './delivery.command-handler.js';
+import { loggedCode } from './delivery-failure.js';
 
 /** Retries for about 15 minutes. `LostDeliveries` records the outcomes that are still missing after that. */
 const ATTEMPTS: Options = { retries: 180, minTimeout: 200, maxTimeout: 5_000, randomize: true };
@@ -33,7 +34,7 @@ export class OutcomeRecorder {
   /** Like `answered`. A failure with an unknown outcome is not recorded: the journal is queried later. */
   failed(envelope: CommandEnvelope, deliveryId: string, error: unknown): Promise<void> {
     if (!isDomainError(error) || error.kind === 'internal' || isUncertain(error)) return Promise.resolve();
-    const { code } = error;
+    const code = loggedCode(error);
     return this.#begin(deliveryId, () => this.deliveries.failed(envelope, deliveryId, code));
   }
 

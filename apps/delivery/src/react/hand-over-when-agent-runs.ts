@@ -15,7 +15,7 @@ export class HandOverWhenAgentRuns implements EventReaction<AgentLifecycleEvent>
   constructor(private readonly notices: QueueNotices) {}
 
   handle({ payload: { agentId } }: ReceivedEvent<AgentLifecycleEvent>): Promise<void> {
-    this.notices.announce(agentId);
+    this.notices.announceThatRuns(agentId);
     return Promise.resolve();
   }
 }

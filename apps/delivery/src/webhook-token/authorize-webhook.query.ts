@@ -21,14 +21,16 @@ export class AuthorizeWebhookQuery {
 
   /** Errors: see `webhookRequests.authorize`. */
   async authorize({ agentId, tokenHash, tokenRequired }: AuthorizeWebhook): Promise<WebhookCaller> {
-    const addressee = await this.requester.request(agentsRequests.addressee, { agentId });
+    const [addressee, secret] = await Promise.all([
+      this.requester.request(agentsRequests.addressee, { agentId }),
+      tokenHash === null ? null : this.vault.findLiving(agentId),
+    ]);
     if (tokenHash === null) {
       if (tokenRequired) throw refused('Send the token of the webhook in X-Service-Webhook-Token.');
       return { ...addressee, tokenId: null };
     }
-    const secret = await this.vault.findLiving(agentId);
     if (secret === null || !isHashOf(secret.token, tokenHash)) {
-      await this.rate.take(agentId, WRONG_TOKENS, null);
+      await this.rate.take(agentId, WRONG_TOKENS);
       throw refused('This is not the token of the webhook.');
     }
     return { ...addressee, tokenId: secret.tokenId };

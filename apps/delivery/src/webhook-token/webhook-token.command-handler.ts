@@ -39,7 +39,7 @@ export class WebhookTokenHandler {
     const { state, revision } = await this.streams.handle(agentId, command, request);
     if (state.tokenId === null || revision === null) throw new Error('A token was issued and is absent.');
     const { tokenId, createdAt } = state;
-    // If the process died between the two, nobody has seen the secret of this token, and any will do.
+    // If an earlier attempt died before it stored a token, no caller has seen one, so a new secret may replace it.
     const token = `${SECRET_PREFIXES.webhookToken}_${randomBytes(SECRET_BYTES).toString('hex')}`;
     const stored = await this.vault.store({ agentId, tokenId, revision, token, createdAt });
     return { token: stored.token, createdAt: stored.createdAt };

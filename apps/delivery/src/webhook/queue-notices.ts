@@ -2,9 +2,19 @@ import { NatsLink, NatsNotices } from '@berth/messaging';
 import { ServiceContext } from '@berth/service';
 import { Injectable } from '@nestjs/common';
 
-const TOPIC = 'webhook-queue';
+const ACCEPTED = 'webhook-accepted';
+const RUNS = 'webhook-agent-runs';
 
-/** Tells the process that works on the queues that one may have work. A lost notice costs at most one tick. */
+export interface QueueListener {
+  /** The agent has another delivery. */
+  accepted(agentId: string): void;
+  /** The agent can take messages again. */
+  runs(agentId: string): void;
+  /** Notices may have got lost. */
+  missed(): void;
+}
+
+/** Tells the process that works on the queues that one may have work. A lost notice delays it until the next check. */
 @Injectable()
 export class QueueNotices {
   readonly #notices: NatsNotices;
@@ -14,11 +24,21 @@ export class QueueNotices {
   }
 
   announce(agentId: string): void {
-    this.#notices.publish(TOPIC, agentId);
+    this.#notices.publish(ACCEPTED, agentId);
   }
 
-  /** `heard` gets null when notices may have been missed. Returns how to end it. */
-  listen(heard: (agentId: string | null) => void): () => void {
-    return this.#notices.subscribe(TOPIC, heard);
+  announceThatRuns(agentId: string): void {
+    this.#notices.publish(RUNS, agentId);
+  }
+
+  /** Returns how to end it. */
+  listen(listener: QueueListener): () => void {
+    const on = (topic: string, heard: (agentId: string) => void): (() => void) =>
+      this.#notices.subscribe(topic, (agentId) => (agentId === null ? listener.missed() : heard(agentId)));
+    const ends = [
+      on(ACCEPTED, (agentId) => listener.accepted(agentId)),
+      on(RUNS, (agentId) => listener.runs(agentId)),
+    ];
+    return () => ends.forEach((end) => end());
   }
 }

@@ -32,7 +32,7 @@ export class RedeliverWebhookHandler {
       throw new DomainError('conflict', 'body_forgotten', 'The body of this delivery is no longer stored.');
     const { bytes, message, contentType } = kept;
     const stored = { deliveryId: deriveId('dlv', request.commandId), agentId, accountId, bytes };
-    const origin = { tokenId: null, redeliveryOf: earlier };
-    return this.deliveries.accept(request, stored, { message, contentType }, origin);
+    const webhook = { ...stored, content: { message, contentType }, caller: null };
+    return this.deliveries.accept(request, webhook, { tokenId: null, redeliveryOf: earlier });
   }
 }

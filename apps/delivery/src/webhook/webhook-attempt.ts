@@ -2,12 +2,13 @@ import type { HandOver, HandOverOutcome } from '@berth/contracts/delivery';
 import { effectOf, isDomainError, type DomainError } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
 import { HandOverCommandHandler } from '../delivery/hand-over.command-handler.js';
+import { loggedCode } from '../delivery/delivery-failure.js';
 import type { WaitingWebhook } from './webhook-vault.js';
 
 /** Every message of a webhook is in this conversation, so that none joins a person's. */
 const CONVERSATION = 'webhook';
 
-/** The agent cannot take messages, which is nobody's failure: the message waits. */
+/** The agent cannot take messages at the moment. This is not a failed attempt: the message waits. */
 const HOLDING: ReadonlySet<string> = new Set([
   'agent_deploying',
   'agent_failed',
@@ -58,7 +59,7 @@ const outcomeOf = (outcome: HandOverOutcome): AttemptOutcome => {
 };
 
 const outcomeOfError = (error: DomainError): AttemptOutcome => {
-  const { code } = error;
+  const code = loggedCode(error);
   if (code === 'agent_not_found') return { type: 'gone' };
   if (SUSPENDING.has(code)) return { type: 'suspended' };
   if (HOLDING.has(code)) return { type: 'held' };

@@ -15,7 +15,7 @@ import { HELD_FOR_MS } from './webhook-hold.js';
 import { WebhookStreams } from './webhook-delivery.streams.js';
 import { WebhookRate } from './webhook-rate.js';
 import { WebhookUpkeep } from './webhook-upkeep.js';
-import { WebhookVault } from './webhook-vault.js';
+import { WebhookVault, type Acceptance, type StoredWebhook } from './webhook-vault.js';
 
 const PER_MINUTE = 40;
 const box = new SecretBox({ current: 'k1', keys: new Map([['k1', Buffer.alloc(32, 7)]]) });
@@ -42,6 +42,10 @@ const asVault = <T>(work: (vault: WebhookVault, database: Database) => Promise<T
 const stored = (bytes: number) => ({
   ...{ deliveryId: newId('dlv'), agentId: agent.agentId, accountId: 'acc_1', bytes },
 });
+const plenty = { minute: 0, perMinute: 1_000_000 };
+/** Whether there was a place for it. */
+const enqueue = async (vault: WebhookVault, one: StoredWebhook): Promise<boolean> =>
+  (await vault.accept([{ ...one, content, caller: null }], plenty))[0]?.outcome === 'stored';
 const codeOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => 'ok',
@@ -57,14 +61,12 @@ describe('the queue of an agent', () => {
          SELECT $1 || '_' || n, 'acc_1', $1, 1 FROM generate_series(1, $2) n`,
         [agent.agentId, WEBHOOK_LIMITS.queuedDeliveries - places],
       );
-      const fits = await Promise.all(
-        Array.from({ length: 4 * places }, () => vault.enqueue(stored(1), content)),
-      );
+      const fits = await Promise.all(Array.from({ length: 4 * places }, () => enqueue(vault, stored(1))));
       expect(fits.filter((one) => one)).toHaveLength(places);
       expect(await codeOf(agent.invoke())).toEqual(['queue_full', 60]);
-      await vault.end(`${agent.agentId}_1`, new Date().toISOString(), null);
-      expect(await vault.enqueue(stored(1), content)).toBe(true);
-      expect(await vault.enqueue(stored(0), content)).toBe(false);
+      await vault.end(`${agent.agentId}_1`, new Date().toISOString());
+      expect(await enqueue(vault, stored(1))).toBe(true);
+      expect(await enqueue(vault, stored(0))).toBe(false);
       await vault.removeAllOf(agent.agentId);
     });
   });
@@ -72,12 +74,32 @@ describe('the queue of an agent', () => {
   it('holds 64 MiB; a delivery beyond is refused, and not stored', async () => {
     await asVault(async (vault) => {
       const { queuedBytes } = WEBHOOK_LIMITS;
-      expect(await vault.enqueue(stored(queuedBytes - 2), content)).toBe(true);
+      expect(await enqueue(vault, stored(queuedBytes - 2))).toBe(true);
       expect(await codeOf(agent.invoke({ bytes: 3 }))).toEqual(['queue_full', 60]);
       expect((await agent.list()).items).toEqual([]);
-      expect(await vault.enqueue(stored(2), content)).toBe(true);
+      expect(await enqueue(vault, stored(2))).toBe(true);
       expect(await codeOf(agent.invoke({ bytes: 1 }))).toEqual(['queue_full', 60]);
       await vault.removeAllOf(agent.agentId);
+    });
+  });
+
+  it('is decided about for each delivery by itself if many are accepted at once, by processes that wait for each other', async () => {
+    const agents = Array.from({ length: 6 }, () => newId('agt'));
+    const batchOf = (n: number) =>
+      (n % 2 === 0 ? agents : agents.toReversed()).flatMap((agentId) =>
+        ['tok_1', 'tok_2', 'tok_3'].map((caller) => ({ ...stored(1), agentId, content, caller })),
+      );
+    await asVault(async (vault) => {
+      const left = Array.from({ length: WEBHOOK_LIMITS.perMinute + 10 }, (_, n) => n).values();
+      const batches: Acceptance[] = [];
+      const work = async (): Promise<void> => {
+        for (const n of left) batches.push(...(await vault.accept(batchOf(n), plenty)));
+      };
+      await Promise.all([work(), work(), work(), work()]);
+      const outcomes = batches.map(({ outcome }) => outcome);
+      expect(outcomes.filter((one) => one === 'stored')).toHaveLength(6 * 3 * WEBHOOK_LIMITS.perMinute);
+      expect(outcomes.filter((one) => one === 'too_many_calls')).toHaveLength(6 * 3 * 10);
+      for (const agentId of agents) await vault.removeAllOf(agentId);
     });
   });
 
@@ -109,7 +131,7 @@ describe('a webhook that was accepted 24 h ago', () => {
   const acceptedAt = async (ageMs: number): Promise<string> => {
     const one = stored(2);
     const at = new Date(Date.now() - ageMs).toISOString();
-    await asVault((vault) => vault.enqueue(one, content));
+    await asVault((vault) => enqueue(vault, one));
     const { deliveryId, agentId, bytes } = one;
     const accept = {
       type: 'Accept',

@@ -1,4 +1,4 @@
-import type { CommandEnvelope } from '@berth/kernel';
+import { Clock, isoTime, type CommandEnvelope } from '@berth/kernel';
 import { Inject, Injectable } from '@nestjs/common';
 import { DeliveryConfig } from '../config.js';
 import { WebhookAttempt, type AttemptOutcome } from './webhook-attempt.js';
@@ -9,7 +9,7 @@ import { WebhookStreams } from './webhook-delivery.streams.js';
 import { WebhookVault, type WaitingWebhook } from './webhook-vault.js';
 
 /** A body whose acceptance is not in the log: its command is in progress, or ended before it. */
-const ACCEPTANCE_PAUSE_MS = 250;
+export const ACCEPTANCE_PAUSE_MS = 250;
 const ACCEPTED_WITHIN_MS = 60_000;
 const INTERRUPTED_PAUSE_MS = 5_000;
 /** Clocks of hosts differ. */
@@ -26,11 +26,14 @@ export interface Shift {
 export class WebhookLane {
   /** Deliveries that the program may have got, and whose outcome is not in the log. */
   readonly #uncertain = new Set<string>();
+  /** When bodies were found whose acceptance is not in the log, on a clock that nothing sets. */
+  readonly #unacceptedSince = new Map<string, number>();
 
   constructor(
     private readonly vault: WebhookVault,
     private readonly streams: WebhookStreams,
     private readonly attempts: WebhookAttempt,
+    private readonly clock: Clock,
     @Inject(DeliveryConfig)
     private readonly config: Pick<DeliveryConfig, 'webhookRetryMs' | 'webhookHoldMs' | 'webhookHeldForMs'>,
   ) {}
@@ -50,17 +53,15 @@ export class WebhookLane {
   private async step(head: WaitingWebhook, shift: Shift): Promise<number> {
     const { deliveryId } = head;
     const { state } = await this.streams.load(deliveryId);
-    if (state.status === 'absent') {
-      if (Date.now() - head.storedAt.getTime() < ACCEPTED_WITHIN_MS) return ACCEPTANCE_PAUSE_MS;
-      await this.vault.remove(deliveryId);
-      return 0;
-    }
+    if (state.status === 'absent') return this.awaitAcceptance(deliveryId);
+    this.#unacceptedSince.delete(deliveryId);
     if (state.status !== 'queued') {
-      await this.vault.end(deliveryId, state.endedAt, null);
+      await this.vault.end(deliveryId, state.endedAt);
       return 0;
     }
-    const tooEarlyMs = state.retryAt === null ? 0 : Date.parse(state.retryAt) - Date.now();
-    if (tooEarlyMs > 0) return tooEarlyMs;
+    const tooEarlyMs = state.retryAt === null ? 0 : Date.parse(state.retryAt) - this.clock.now();
+    // No pause is longer: the clock was set back.
+    if (tooEarlyMs > 0 && tooEarlyMs <= Math.max(...this.config.webhookRetryMs)) return tooEarlyMs;
     const began = Date.parse(state.acceptedAt) > shift.since + CLOCKS_DIFFER_MS;
     const repeated = !began || this.#uncertain.has(deliveryId);
     const attempt = `${deliveryId}/attempt:${String(state.attempts + 1)}`;
@@ -71,9 +72,19 @@ export class WebhookLane {
     return waitMs;
   }
 
+  private async awaitAcceptance(deliveryId: string): Promise<number> {
+    const now = performance.now();
+    const since = this.#unacceptedSince.get(deliveryId) ?? now;
+    this.#unacceptedSince.set(deliveryId, since);
+    if (now - since < ACCEPTED_WITHIN_MS) return ACCEPTANCE_PAUSE_MS;
+    this.#unacceptedSince.delete(deliveryId);
+    await this.vault.remove(deliveryId);
+    return 0;
+  }
+
   private async record(head: WaitingWebhook, state: QueuedWebhook, outcome: AttemptOutcome): Promise<number> {
     const { agentId } = head;
-    const at = new Date().toISOString();
+    const at = isoTime(this.clock.now());
     switch (outcome.type) {
       case 'gone':
         await this.vault.removeAllOf(agentId);
@@ -103,11 +114,11 @@ export class WebhookLane {
   }
 
   private async hold(head: WaitingWebhook, { acceptedAt }: QueuedWebhook, pauseMs: number): Promise<number> {
-    const leftMs = Date.parse(acceptedAt) + this.config.webhookHeldForMs - Date.now();
+    const leftMs = Date.parse(acceptedAt) + this.config.webhookHeldForMs - this.clock.now();
     if (leftMs > 0) return Math.min(pauseMs, leftMs);
     return this.end(
       head,
-      { type: 'Fail', code: HELD_TOO_LONG, at: new Date().toISOString(), attempted: false },
+      { type: 'Fail', code: HELD_TOO_LONG, at: isoTime(this.clock.now()), attempted: false },
       null,
     );
   }
@@ -115,9 +126,11 @@ export class WebhookLane {
   /** Records the outcome in the log, and only then takes the delivery out of the queue. */
   private async end(head: WaitingWebhook, command: WebhookCommand, error: string | null): Promise<number> {
     const { deliveryId } = head;
+    // The list shows the failure as soon as the log has it.
+    if (error !== null) await this.vault.noteError(deliveryId, error);
     const { state } = await this.streams.handle(deliveryId, command, this.envelopeOf(head, command));
     if (state.status === 'queued') return 0;
-    if (state.status !== 'absent') await this.vault.end(deliveryId, state.endedAt, error);
+    if (state.status !== 'absent') await this.vault.end(deliveryId, state.endedAt);
     return 0;
   }
 

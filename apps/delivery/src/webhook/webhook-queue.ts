@@ -3,7 +3,7 @@ import { pause } from '@berth/supervision';
 import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
 import { QueueNotices } from './queue-notices.js';
-import { WebhookLane, type Shift } from './webhook-lane.js';
+import { ACCEPTANCE_PAUSE_MS, WebhookLane, type Shift } from './webhook-lane.js';
 import { WebhookVault } from './webhook-vault.js';
 
 const TICK_MS = 1_000;
@@ -19,8 +19,8 @@ const MOST_AGENTS_PER_TICK = 10_000;
 export class WebhookQueue implements Runnable {
   /** The account of each agent that is being worked on. */
   readonly #lanes = new Map<string, { readonly accountId: string; readonly work: Promise<void> }>();
-  /** When agents that have to wait are due again. */
-  readonly #dueAt = new Map<string, number>();
+  /** Agents that have to wait: since when, and when they are due again, on a clock that nothing sets. */
+  readonly #waiting = new Map<string, { readonly since: number; readonly dueAt: number }>();
   #wake = new AbortController();
 
   constructor(
@@ -32,8 +32,12 @@ export class WebhookQueue implements Runnable {
 
   async run(over: AbortSignal): Promise<void> {
     const shift: Shift = { since: Date.now(), over };
-    const stopListening = this.notices.listen((agentId) => this.#heard(agentId));
-    this.#dueAt.clear();
+    const stopListening = this.notices.listen({
+      accepted: (agentId) => this.#hasAnother(agentId),
+      runs: (agentId) => this.#isFree(agentId),
+      missed: () => this.#isFree(null),
+    });
+    this.#waiting.clear();
     try {
       while (!over.aborted) {
         this.#wake = new AbortController();
@@ -46,16 +50,23 @@ export class WebhookQueue implements Runnable {
     }
   }
 
-  #heard(agentId: string | null): void {
-    if (agentId === null) this.#dueAt.clear();
-    else this.#dueAt.delete(agentId);
+  /** Another delivery ends a wait at most once a second: a flood for an agent that cannot take it costs no checks. */
+  #hasAnother(agentId: string): void {
+    const now = performance.now();
+    const { since, dueAt } = this.#waiting.get(agentId) ?? { since: -Infinity, dueAt: now };
+    if (dueAt - now <= ACCEPTANCE_PAUSE_MS || now - since >= TICK_MS) this.#isFree(agentId);
+  }
+
+  #isFree(agentId: string | null): void {
+    if (agentId === null) this.#waiting.clear();
+    else this.#waiting.delete(agentId);
     this.#wake.abort();
   }
 
   async #beginLanes(shift: Shift): Promise<void> {
-    const now = Date.now();
-    for (const [agentId, at] of this.#dueAt) if (at <= now) this.#dueAt.delete(agentId);
-    const without = [...this.#lanes.keys(), ...this.#dueAt.keys()];
+    const now = performance.now();
+    for (const [agentId, { dueAt }] of this.#waiting) if (dueAt <= now) this.#waiting.delete(agentId);
+    const without = [...this.#lanes.keys(), ...this.#waiting.keys()];
     const perAccount = Map.groupBy(this.#lanes.values(), ({ accountId }) => accountId);
     const counts = new Map([...perAccount].map(([accountId, lanes]) => [accountId, lanes.length]));
     for (const { agentId, accountId } of await this.vault.agentsWaiting(without, MOST_AGENTS_PER_TICK)) {
@@ -81,12 +92,13 @@ export class WebhookQueue implements Runnable {
     this.#lanes.delete(agentId);
     if (waitMs === null) this.#wake.abort();
     else {
-      this.#dueAt.set(agentId, Date.now() + waitMs);
+      const since = performance.now();
+      this.#waiting.set(agentId, { since, dueAt: since + waitMs });
       if (waitMs < TICK_MS) setTimeout(() => this.#wake.abort(), waitMs).unref();
     }
   }
 
-  /** What is still in flight continues in the agent: whoever works next asks for its outcome. */
+  /** Messages in flight continue in the agent; the process that works next asks for their outcomes. */
   async #settle(): Promise<void> {
     const ending = new AbortController();
     const lanes = [...this.#lanes.values()].map(({ work }) => work);

@@ -16,10 +16,28 @@ export interface StoredWebhook {
   readonly bytes: number;
 }
 
+/** A webhook that wants to be accepted. */
+export interface NewWebhook extends StoredWebhook {
+  readonly content: WebhookContent;
+  /** Whose calls it counts among; null if it is no call. */
+  readonly caller: string | null;
+}
+
+export interface Acceptance {
+  readonly outcome: 'stored' | 'too_many_calls' | 'too_many_messages' | 'queue_full';
+  /** Seconds until the next call; 0 unless there were too many. */
+  readonly wait: number;
+}
+
+/** The budget of messages of each agent. */
+export interface MessageAllowance {
+  readonly minute: number;
+  readonly perMinute: number;
+}
+
 /** The oldest delivery of an agent that has not ended. */
 export interface WaitingWebhook extends StoredWebhook {
   readonly content: WebhookContent;
-  readonly storedAt: Date;
 }
 
 interface Row {
@@ -28,7 +46,6 @@ interface Row {
   readonly agent_id: string;
   readonly bytes: number;
   readonly sealed: string | null;
-  readonly stored_at: Date;
 }
 
 /** The bodies of webhooks, sealed, and the order in which the deliveries of an agent were accepted. */
@@ -39,22 +56,24 @@ export class WebhookVault {
     private readonly box: SecretBox,
   ) {}
 
-  /** Stores a body at the end of the agent's queue, once. Returns false, and stores nothing, if the queue is full. */
-  async enqueue(stored: StoredWebhook, content: WebhookContent): Promise<boolean> {
-    const { deliveryId, accountId, agentId, bytes } = stored;
-    const rows = await this.database.query<{ stored: boolean }>(
-      'SELECT enqueue_webhook($1, $2, $3, $4, $5, $6, $7) AS stored',
-      [
-        deliveryId,
-        accountId,
-        agentId,
-        bytes,
-        this.box.seal(JSON.stringify(content), aadOf(deliveryId)),
-        WEBHOOK_LIMITS.queuedDeliveries,
-        WEBHOOK_LIMITS.queuedBytes,
-      ],
-    );
-    return rows[0]?.stored === true;
+  /**
+   * Counts each call and message and stores its body at the end of its agent's queue, once however often it is repeated,
+   * unless a limit forbids that. One statement decides about all of them, which is durable when this returns.
+   */
+  async accept(webhooks: readonly NewWebhook[], messages: MessageAllowance): Promise<readonly Acceptance[]> {
+    return this.database.query<Acceptance>(ACCEPT, [
+      webhooks.map(({ deliveryId }) => deliveryId),
+      webhooks.map(({ accountId }) => accountId),
+      webhooks.map(({ agentId }) => agentId),
+      webhooks.map(({ caller }) => caller),
+      webhooks.map(({ bytes }) => bytes),
+      webhooks.map(({ content, deliveryId }) => this.box.seal(JSON.stringify(content), aadOf(deliveryId))),
+      WEBHOOK_LIMITS.perMinute,
+      messages.minute,
+      messages.perMinute,
+      WEBHOOK_LIMITS.queuedDeliveries,
+      WEBHOOK_LIMITS.queuedBytes,
+    ]);
   }
 
   /** The agents whose queues are not empty, except those in `without`. */
@@ -69,19 +88,19 @@ export class WebhookVault {
   /** The agent's oldest delivery that has not ended; null if there is none. */
   async head(agentId: string): Promise<WaitingWebhook | null> {
     const [row] = await this.database.query<Row>(
-      `SELECT delivery_id, account_id, agent_id, bytes, sealed, stored_at FROM delivery_vault.webhook_bodies
+      `SELECT delivery_id, account_id, agent_id, bytes, sealed FROM delivery_vault.webhook_bodies
        WHERE agent_id = $1 AND ended_at IS NULL ORDER BY seq LIMIT 1`,
       [agentId],
     );
     if (row === undefined) return null;
     const content = this.contentOf(row) ?? { message: '', contentType: null };
-    return { ...storedOf(row), content, storedAt: row.stored_at };
+    return { ...storedOf(row), content };
   }
 
   /** The body of a delivery of that agent; null once it is forgotten. */
   async find(agentId: string, deliveryId: string): Promise<(StoredWebhook & WebhookContent) | null> {
     const [row] = await this.database.query<Row>(
-      `SELECT delivery_id, account_id, agent_id, bytes, sealed, stored_at FROM delivery_vault.webhook_bodies
+      `SELECT delivery_id, account_id, agent_id, bytes, sealed FROM delivery_vault.webhook_bodies
        WHERE delivery_id = $1 AND agent_id = $2
          AND (ended_at IS NULL OR ended_at > now() - make_interval(hours => $3))`,
       [deliveryId, agentId, WEBHOOK_LIMITS.bodyKeptHours],
@@ -90,13 +109,19 @@ export class WebhookVault {
     return row === undefined || content === null ? null : { ...storedOf(row), ...content };
   }
 
-  /** Takes the delivery out of the queue. `error`: what the program said about it. */
-  async end(deliveryId: string, endedAt: string, error: string | null): Promise<void> {
-    const sealed = error === null ? null : this.box.seal(error, errorAadOf(deliveryId));
+  /** Stores what the program said about a delivery that fails; nothing shows it before the delivery has failed. */
+  async noteError(deliveryId: string, error: string): Promise<void> {
     await this.database.query(
-      `UPDATE delivery_vault.webhook_bodies SET ended_at = $2, sealed_error = $3
-       WHERE delivery_id = $1 AND ended_at IS NULL`,
-      [deliveryId, endedAt, sealed],
+      'UPDATE delivery_vault.webhook_bodies SET sealed_error = $2 WHERE delivery_id = $1 AND ended_at IS NULL',
+      [deliveryId, this.box.seal(error, errorAadOf(deliveryId))],
+    );
+  }
+
+  /** Takes the delivery out of the queue. */
+  async end(deliveryId: string, endedAt: string): Promise<void> {
+    await this.database.query(
+      'UPDATE delivery_vault.webhook_bodies SET ended_at = $2 WHERE delivery_id = $1 AND ended_at IS NULL',
+      [deliveryId, endedAt],
     );
   }
 
@@ -142,6 +167,8 @@ export class WebhookVault {
     return sealed === null ? null : (JSON.parse(this.box.open(sealed, aadOf(deliveryId))) as WebhookContent);
   }
 }
+
+const ACCEPT = 'SELECT outcome, wait FROM accept_webhooks($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)';
 
 /** Reads one row of the index for each agent, however long its queue is. */
 const WAITING = `

@@ -16,6 +16,7 @@ export class DefaultsCommandHandler {
 
   async set(command: SetDefaults): Promise<{ readonly policy: Policy }> {
     const { accountId, policy } = command;
+    await this.agents.expectReachable(accountId);
     const decided = { type: 'Set', accountId, policy, now: this.clock.now() } as const;
     const { position } = await this.streams.handle(accountId, decided, command);
     if (position !== null) await this.agents.applyDefaults(accountId, policy, position);
@@ -24,6 +25,7 @@ export class DefaultsCommandHandler {
 
   async delete(command: CommandEnvelope): Promise<Record<string, never>> {
     const { accountId } = command;
+    await this.agents.expectReachable(accountId);
     const decided = { type: 'Remove', accountId, now: this.clock.now() } as const;
     const { position } = await this.streams.handle(accountId, decided, command);
     if (position !== null) await this.agents.applyDefaults(accountId, null, position);

@@ -57,8 +57,8 @@ export class EndUserWrites {
   }
 
   /**
-   * Returns who has the external id, and the key of its data. Whoever finds it taken by an end user who does not exist yet
-   * gets that one, so an interrupted creation blocks nobody. Errors: invalid `invalid_external_id`.
+   * Returns the end user with the external id, and the key of its data. If an interrupted creation took the external id,
+   * the caller gets the end user that was to be created, so the id stays usable. Errors: invalid `invalid_external_id`.
    */
   async enlist(
     command: CommandEnvelope & { readonly externalId: string },
@@ -139,5 +139,5 @@ const invalidExternalId = (): DomainError =>
   new DomainError(
     'invalid',
     'invalid_external_id',
-    'Use an external id of 1 to 128 letters, digits and _ @ . : + -.',
+    'Use an external id of 1 to 128 letters, digits and _ @ . : + -, but not . or ..',
   );

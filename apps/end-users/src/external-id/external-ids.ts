@@ -12,7 +12,7 @@ export class ExternalIds {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns the id of the end user who has the external id; null if nobody has it. */
+  /** Returns the id of the end user who has the external id; null if it is free. */
   async find(accountId: string, externalId: string): Promise<string | null> {
     const { state } = await this.streams.load(this.lookup.idOf(accountId, externalId));
     return state.kind === 'taken' ? state.endUserId : null;

@@ -16,18 +16,20 @@ export class PolicyCommandHandler {
   async set(command: SetPolicy): Promise<EndUserPolicy & { readonly agentsUpdated: number }> {
     const { accountId, externalId, policy } = command;
     const { endUserId } = await this.endUsers.load(accountId, externalId);
+    const agentCount = await this.agents.count(accountId, externalId);
     const { position } = await this.endUsers.handle(
       { type: 'SetPolicy', endUserId, accountId, policy, now: this.clock.now() },
       command,
     );
     if (position === null) throw new Error('Setting a policy appended no event.');
-    const endUser = { accountId, endUserId };
-    return { externalId, policy, agentsUpdated: await this.agents.apply(endUser, policy, position) };
+    const agentsUpdated = await this.agents.apply({ accountId, endUserId }, policy, position);
+    return { externalId, policy, agentsUpdated: agentsUpdated ?? agentCount };
   }
 
   async delete(command: EndUserCommand): Promise<Record<string, never>> {
     const { accountId, externalId } = command;
     const { endUserId } = await this.endUsers.load(accountId, externalId);
+    await this.agents.expectReachable(accountId);
     const { position } = await this.endUsers.handle(
       { type: 'RemovePolicy', endUserId, accountId, now: this.clock.now() },
       command,

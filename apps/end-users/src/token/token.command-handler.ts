@@ -19,7 +19,7 @@ export class TokenCommandHandler {
     private readonly clock: Clock,
   ) {}
 
-  /** Writes the log first, then the vault. If it is interrupted in between, nobody has the token. */
+  /** Writes the log first, then the vault. If it is interrupted in between, the token was never returned. */
   async mint(command: MintToken): Promise<MintedToken> {
     const { accountId, externalId, scopes, ttlSeconds } = command;
     const { endUserId } = await this.endUsers.load(accountId, externalId);
@@ -59,7 +59,7 @@ export class TokenCommandHandler {
     return { revoked: tokenIds.length };
   }
 
-  /** A revocation may have emptied the vault before the token was stored there; nobody has seen that token yet. */
+  /** A revocation may have emptied the vault before the token was stored there; that token was never returned. */
   private async forgetIfRevoked(endUserId: string, tokenId: string): Promise<void> {
     const { state } = await this.streams.load(endUserId);
     if (state.kept.some((kept) => kept.tokenId === tokenId)) return;

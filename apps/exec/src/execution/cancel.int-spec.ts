@@ -56,7 +56,7 @@ describe('cancelling', () => {
     const submit = aCommand(agentId, { command: 'out' });
     const submitted = await test.ask(execRequests.submit, submit);
     expect({ kind: 'execution', execution: await cancel(idOf(submit)) }).toEqual(submitted);
-    expect(test.fakes.requestsTo(runtimeRequests.cancelExecution)).toEqual([]);
+    expect(test.fakes.requestsOf(runtimeRequests.cancelExecution)).toEqual([]);
     await eventually(async () =>
       expect(await test.history(idOf(submit))).toEqual(['ExecutionSubmitted', 'ExecutionEnded']),
     );
@@ -94,9 +94,9 @@ describe('cancelling', () => {
     });
     const submit = aCommand(agentId, { command: 'sleep' });
     const submitted = test.ask(execRequests.submit, submit);
-    await eventually(() => test.fakes.requestsTo(runtimeRequests.execute).length === 1);
+    await eventually(() => test.fakes.requestsOf(runtimeRequests.execute).length === 1);
     const cancelled = cancel(idOf(submit));
-    await eventually(() => test.fakes.requestsTo(runtimeRequests.cancelExecution).length > 1);
+    await eventually(() => test.fakes.requestsOf(runtimeRequests.cancelExecution).length > 1);
     gate.resolve();
     expect((await cancelled).status).toBe('cancelled');
     expect(await submitted).toMatchObject({ execution: { status: 'cancelled' } });
@@ -113,14 +113,14 @@ describe('cancelling', () => {
     });
     const submit = aCommand(agentId);
     const submitted = test.ask(execRequests.submit, submit);
-    await eventually(() => test.fakes.requestsTo(agentsRequests.ensureAwake).length === 2);
+    await eventually(() => test.fakes.requestsOf(agentsRequests.ensureAwake).length === 2);
     const cancelled = cancel(idOf(submit));
-    await eventually(() => test.fakes.requestsTo(runtimeRequests.cancelExecution).length > 0);
+    await eventually(() => test.fakes.requestsOf(runtimeRequests.cancelExecution).length > 0);
     gate.resolve();
     const view = { executionId: idOf(submit), status: 'cancelled', exitCode: -1, stdout: '', stderr: '' };
     expect(await cancelled).toEqual(view);
     expect(await submitted).toEqual({ kind: 'execution', execution: view });
-    expect(test.fakes.requestsTo(runtimeRequests.execute)).toHaveLength(1);
+    expect(test.fakes.requestsOf(runtimeRequests.execute)).toHaveLength(1);
   });
 
   it('an execution whose process died before it dispatched the command ends it', async () => {

@@ -81,7 +81,7 @@ describe('a repeated submission', () => {
     test.fakes.guest = { version: '0.9.0', capabilities: [] };
     const response = await refusalOf(test.ask(execRequests.submit, aCommand(agentId, { repeated: true })));
     expect(response).toMatchObject({ code: 'execution_outcome_unknown' });
-    expect(test.fakes.requestsTo(runtimeRequests.executeLegacy)).toEqual([]);
+    expect(test.fakes.requestsOf(runtimeRequests.executeLegacy)).toEqual([]);
   });
 });
 
@@ -91,9 +91,9 @@ describe('a detached command that arrives twice', () => {
     test.fakes.on(runtimeRequests.execute, () => host.promise);
     const submit = aCommand(agentId, { detached: true });
     const first = refusalOf(test.ask(execRequests.submit, submit));
-    await eventually(() => test.fakes.requestsTo(runtimeRequests.execute).length === 1);
+    await eventually(() => test.fakes.requestsOf(runtimeRequests.execute).length === 1);
     const second = refusalOf(test.ask(execRequests.submit, submit));
-    await eventually(() => test.fakes.requestsTo(runtimeRequests.findExecution).length > 1);
+    await eventually(() => test.fakes.requestsOf(runtimeRequests.findExecution).length > 1);
     host.reject(new DomainError('unavailable', 'guest_command_unavailable', 'm'));
     expect(await first).toMatchObject(notStarted);
     expect(await second).toMatchObject(notStarted);

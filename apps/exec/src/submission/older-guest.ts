@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import type { AwakeAgent } from '@berth/contracts/agents';
-import type { SubmitExecution, SubmittedExecution } from '@berth/contracts/exec';
+import { executionIdOf, type SubmitExecution, type SubmittedExecution } from '@berth/contracts/exec';
 import { Injectable } from '@nestjs/common';
 import { ExecutionHosts } from '../host/execution-host.js';
+import { OlderExecutionStreams } from '../older-execution/older-execution.streams.js';
 import { guestCommandUnavailable, outcomeUnknown } from './refusals.js';
 import { isCallersFault, judgeFailure } from './sending.js';
 import { Wake } from './wake.js';
@@ -16,12 +18,14 @@ export class OlderGuest {
   constructor(
     private readonly hosts: ExecutionHosts,
     private readonly wake: Wake,
+    private readonly executions: OlderExecutionStreams,
   ) {}
 
   /** Errors: those of `submit`; upstream `execution_outcome_unknown` has no id. */
   async run(submit: SubmitExecution, first: AwakeAgent): Promise<SubmittedExecution> {
     const { agentId, command, cwd, env } = submit;
     const timeoutMs = Math.min(submit.timeoutSeconds ?? DEFAULT_SECONDS, CAP_SECONDS) * 1000;
+    await this.record(submit);
     let awake = first;
     for (let refusals = 0; refusals < MAX_REFUSALS; refusals++) {
       const { host, epoch } = awake;
@@ -38,5 +42,28 @@ export class OlderGuest {
       awake = await this.wake.forCommand(submit, agentId, epoch);
     }
     throw guestCommandUnavailable();
+  }
+
+  /** Nothing is sent earlier, so after an error the command certainly did not start. */
+  private async record(submit: SubmitExecution): Promise<void> {
+    const { commandId, agentId, accountId, actor, command } = submit;
+    const executionId = executionIdOf(commandId);
+    const submission = {
+      executionId,
+      agentId,
+      commandBytes: Buffer.byteLength(command),
+      commandSha256: createHash('sha256').update(command).digest('hex'),
+      at: new Date().toISOString(),
+    };
+    try {
+      await this.executions.handle(
+        executionId,
+        submission,
+        { commandId, accountId, actor },
+        { expectNew: true },
+      );
+    } catch (error) {
+      throw guestCommandUnavailable(error);
+    }
   }
 }

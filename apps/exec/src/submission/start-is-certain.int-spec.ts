@@ -68,7 +68,7 @@ describe('a command that certainly did not start', () => {
     test.fakes.on(runtimeRequests.execute, refuse('unavailable', 'guest_command_unavailable'));
     const { executionId, response } = await submitting();
     expect(response).toMatchObject(notStarted);
-    expect(test.fakes.requestsTo(runtimeRequests.execute)).toHaveLength(1);
+    expect(test.fakes.requestsOf(runtimeRequests.execute)).toHaveLength(1);
     await isUnknownId(executionId);
   });
 
@@ -104,7 +104,7 @@ describe('a command that certainly did not start', () => {
     test.fakes.on(runtimeRequests.execute, refuse('conflict', 'stale_epoch'));
     const { executionId, response } = await submitting();
     expect(response).toMatchObject(notStarted);
-    expect(test.fakes.requestsTo(runtimeRequests.execute)).toHaveLength(5);
+    expect(test.fakes.requestsOf(runtimeRequests.execute)).toHaveLength(5);
     await isUnknownId(executionId);
   });
 
@@ -135,7 +135,7 @@ describe('a command whose agent had fallen asleep on its host', () => {
     const { executionId, response } = await submitting();
     expect(response).toMatchObject({ execution: { status: 'completed' } });
     expect(test.fakes.starts.get(executionId)).toBe(1);
-    expect(test.fakes.requestsTo(agentsRequests.ensureAwake).map(({ refusedEpoch }) => refusedEpoch)).toEqual(
+    expect(test.fakes.requestsOf(agentsRequests.ensureAwake).map(({ refusedEpoch }) => refusedEpoch)).toEqual(
       [null, 1, 2],
     );
     await eventually(async () =>
@@ -164,7 +164,7 @@ describe('a command that may have started', () => {
     test.fakes.first(runtimeRequests.execute, 1, doneButLost);
     const submit = aCommand(agentId, { command: 'sleep' });
     const submitted = test.ask(execRequests.submit, submit);
-    await eventually(() => test.fakes.requestsTo(runtimeRequests.findExecution).length > 0);
+    await eventually(() => test.fakes.requestsOf(runtimeRequests.findExecution).length > 0);
     test.fakes.finish(idOf(submit), { stdout: 'late' });
     expect(await submitted).toMatchObject({ execution: { stdout: 'late' } });
   });
@@ -186,7 +186,7 @@ describe('a command that may have started', () => {
     // The first request arrives late.
     if (first !== undefined) await test.fakes.execute(first);
     expect(test.fakes.starts.get(executionId)).toBe(1);
-    const sent = test.fakes.requestsTo(runtimeRequests.execute);
+    const sent = test.fakes.requestsOf(runtimeRequests.execute);
     expect(sent).toHaveLength(2);
     expect(sent[1]).toEqual(sent[0]);
   });
@@ -237,7 +237,7 @@ describe('a command that may have started', () => {
     test.fakes.on(runtimeRequests.execute, doneButLost);
     const submit = aCommand(agentId, { command: 'sleep' });
     const submitted = test.ask(execRequests.submit, submit).catch((error: unknown) => error);
-    await eventually(() => test.fakes.requestsTo(runtimeRequests.findExecution).length > 1);
+    await eventually(() => test.fakes.requestsOf(runtimeRequests.findExecution).length > 1);
     test.fakes.finish(idOf(submit));
     test.fakes.journal.delete(idOf(submit));
     expect(await submitted).toMatchObject({ code: 'execution_outcome_unknown' });
@@ -261,7 +261,7 @@ describe('a submission while the log is unavailable', () => {
     const { executionId, response } = await submitting();
     expect(response).toMatchObject(notStarted);
     test.storeProxy.restore();
-    expect(test.fakes.requestsTo(runtimeRequests.execute)).toEqual([]);
+    expect(test.fakes.requestsOf(runtimeRequests.execute)).toEqual([]);
     await eventually(() => isUnknownId(executionId));
   });
 
@@ -273,7 +273,7 @@ describe('a submission while the log is unavailable', () => {
     await eventually(async () => {
       expect(await test.history(executionId)).toEqual(['ExecutionSubmitted', 'ExecutionRefused']);
     });
-    expect(test.fakes.requestsTo(runtimeRequests.execute)).toEqual([]);
+    expect(test.fakes.requestsOf(runtimeRequests.execute)).toEqual([]);
   });
 });
 

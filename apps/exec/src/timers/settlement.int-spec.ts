@@ -47,7 +47,7 @@ const inAnotherProcess = (inFlight = 0): Settlement => {
 
 /** How often the host was queried for the execution. */
 const queriesFor = (executionId: string): number =>
-  test.fakes.requestsTo(runtimeRequests.findExecution).filter((find) => find['executionId'] === executionId)
+  test.fakes.requestsOf(runtimeRequests.findExecution).filter((find) => find.executionId === executionId)
     .length;
 
 const nothing = { exitCode: -1, stdout: '', stderr: '' };
@@ -152,7 +152,7 @@ describe('a command whose agent is woken again for it', () => {
     });
     const submit = aCommand(agentId);
     const submitted = test.ask(execRequests.submit, submit);
-    await eventually(() => test.fakes.requestsTo(agentsRequests.ensureAwake).length === 2);
+    await eventually(() => test.fakes.requestsOf(agentsRequests.ensureAwake).length === 2);
     await inAnotherProcess().settle({ executionId: idOf(submit), agentEnded: false });
     expect(await test.history(idOf(submit))).toEqual(['ExecutionSubmitted']);
     gate.resolve();
@@ -287,7 +287,7 @@ describe('while the tables are unavailable', () => {
     expect(Date.now() - begunAt).toBeLessThan(9_000);
     test.databaseProxy.restore();
     await ends(idOf(submit), { status: 'completed', stdout: 'kept later' });
-    expect(test.fakes.requestsTo(agentsRequests.ensureAwake)).toHaveLength(1);
+    expect(test.fakes.requestsOf(agentsRequests.ensureAwake)).toHaveLength(1);
   });
 
   it('a short outage only delays the result', async () => {

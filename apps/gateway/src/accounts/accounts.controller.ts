@@ -30,7 +30,8 @@ export class AccountsController {
     description:
       'Only this response contains the first key of the account, which has the scopes `read`, `deploy`, `manage` and `computers`.',
     responses: [{ status: 201, description: 'The account and its first key.', schema: 'OpenedAccount' }],
-    errors: ['unknown_plan', 'key_already_minted'],
+    errors: ['unknown_plan', 'key_already_minted', 'idempotency_answer_gone'],
+    answerShows: 'key',
   })
   @Post()
   open(@Req() request: ApiRequest, @Body() { name, planId }: OpenAccountBody): Promise<OpenedAccount> {
@@ -95,7 +96,8 @@ export class AccountsController {
     summary: 'Mint another first key for an account',
     description: 'For an account whose keys were lost. Only this response contains the key.',
     responses: [{ status: 201, description: 'The key and its fields.', schema: 'MintedKey' }],
-    errors: ['account_not_found', 'key_already_minted'],
+    errors: ['account_not_found', 'key_already_minted', 'idempotency_answer_gone'],
+    answerShows: 'key',
   })
   @Post(':account_id/keys')
   mintFirstKey(@Req() request: ApiRequest, @Param('account_id') id: string): Promise<MintedKey> {

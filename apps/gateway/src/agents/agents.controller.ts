@@ -41,6 +41,7 @@ export class AgentsController {
       'compute_cap_reached',
       'agent_name_taken',
       'external_id_taken',
+      'plan_limit_reached',
       'no_capacity',
     ],
   })

@@ -27,7 +27,7 @@ export const responseOf = (
       if (statusCode === 103 && isModern && !response.headersSent) hint(response, headers['link']);
     });
     upstream.once('response', resolve);
-    // Nobody asked for another protocol.
+    // The request did not ask for another protocol.
     upstream.once('upgrade', (_response, connection) => connection.destroy());
     upstream.once('error', reject);
     upstream.once('close', () => reject(appUnreachable()));

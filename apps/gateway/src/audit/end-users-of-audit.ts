@@ -28,7 +28,7 @@ export class EndUsersOfAudit {
     return { actor: idOf(actor), resource: idOf(resource) };
   }
 
-  /** The acts as callers see them: nobody knows the name of an end user who is deleted. */
+  /** The acts as callers see them. The external id of a deleted end user is unknown. */
   async shown(accountId: string, acts: readonly AuditView[]): Promise<readonly AuditView[]> {
     const endUserIds = [...new Set(acts.flatMap(endUsersIn))];
     if (endUserIds.length === 0) return acts;

@@ -5,6 +5,7 @@ import {
   EndUserAuthenticator,
   KeyAuthenticator,
 } from './authenticators.js';
+import { ShownSecrets } from './shown-secrets.js';
 import { WebhookAuthentication } from './webhook-authentication.js';
 import { CredentialWatch } from './credential-watch.js';
 
@@ -16,7 +17,8 @@ import { CredentialWatch } from './credential-watch.js';
     Authenticators,
     CredentialWatch,
     WebhookAuthentication,
+    ShownSecrets,
   ],
-  exports: [Authenticators, CredentialWatch, WebhookAuthentication],
+  exports: [Authenticators, CredentialWatch, WebhookAuthentication, ShownSecrets],
 })
 export class AuthModule {}

@@ -54,10 +54,13 @@ export class KeyAuthenticator implements Authenticator {
 
   constructor(private readonly requester: Requester) {}
 
-  async authenticate({ hash: keyHash }: Credential, { deadlineMs }: Required<Lookup>): Promise<Principal> {
+  async authenticate(
+    { hash: keyHash }: Credential,
+    { isRequest, deadlineMs }: Required<Lookup>,
+  ): Promise<Principal> {
     const { suspended, ...holder } = await this.requester.request(
       accountsRequests.authenticate,
-      { keyHash },
+      { keyHash, isRequest },
       { deadlineMs },
     );
     const principal: Principal = { kind: 'key', ...holder };

@@ -42,9 +42,12 @@ export const QUERY_TOKEN_KINDS = ['end_user', 'webhook', 'viewer'] as const;
 /** The well-formed credential of an `Authorization` header, or undefined. */
 export const bearerOf = (authorization: string | undefined): Credential | undefined => {
   const secret = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1];
-  if (secret === undefined) return undefined;
-  return isWellFormedKey(secret) ? { kind: 'key', hash: hashKey(secret) } : tokenOf(secret);
+  return secret === undefined ? undefined : credentialIn(secret);
 };
+
+/** The credential that a key or token is; undefined if it is no well-formed one. */
+export const credentialIn = (secret: string): Credential | undefined =>
+  isWellFormedKey(secret) ? { kind: 'key', hash: hashKey(secret) } : tokenOf(secret);
 
 /** The credential of a request, headers before the query; undefined if it carries no well-formed one. */
 export const credentialOf = (

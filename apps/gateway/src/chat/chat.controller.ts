@@ -31,6 +31,8 @@ export class ChatController {
       'agent_failed',
       'agent_stopped',
       'compute_cap_reached',
+      'spend_cap_reached',
+      'insufficient_credits',
       'wake_limit_reached',
       'idempotency_answer_gone',
       'rate_limited',

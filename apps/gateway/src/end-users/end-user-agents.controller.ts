@@ -41,6 +41,7 @@ export class EndUserAgentsController {
       'end_user_suspended',
       'agent_name_taken',
       'external_id_taken',
+      'plan_limit_reached',
       'no_capacity',
     ],
   })

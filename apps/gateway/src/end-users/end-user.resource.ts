@@ -22,6 +22,6 @@ export const endUserToBe: RouteResource = {
     new HttpRefusal(
       400,
       'invalid_external_id',
-      'Use an external id of 1 to 128 letters, digits and _ @ . : + -.',
+      'Use an external id of 1 to 128 letters, digits and _ @ . : + -, but not . or ..',
     ),
 };

@@ -37,6 +37,7 @@ export class TokensController {
       'idempotency_answer_gone',
     ],
     answerEnds: 'expiresAt',
+    answerShows: 'token',
   })
   @Post()
   mint(

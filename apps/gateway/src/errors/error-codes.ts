@@ -1,6 +1,7 @@
 import { accountsErrors } from '@berth/contracts/accounts';
 import { agentsErrors } from '@berth/contracts/agents';
 import { deliveryErrors } from '@berth/contracts/delivery';
+import { llmErrors } from '@berth/contracts/llm';
 import { endUsersErrors } from '@berth/contracts/end-users';
 import { execErrors } from '@berth/contracts/exec';
 import { filesErrors } from '@berth/contracts/files';
@@ -14,6 +15,7 @@ const contextErrors = {
   ...accountsErrors,
   ...agentsErrors,
   ...deliveryErrors,
+  ...llmErrors,
   ...endUsersErrors,
   ...execErrors,
   ...filesErrors,

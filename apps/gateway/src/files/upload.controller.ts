@@ -8,8 +8,7 @@ import { callerOf, envelopeOf } from '../auth/caller.js';
 import { agentOf } from '../agents/agent.resource.js';
 import { Route } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
-import { claimOrReplay } from '../idempotency/idempotency.hooks.js';
-import { IdempotentResponses } from '../idempotency/idempotent-responses.js';
+import { IdempotencyClaims } from '../idempotency/idempotency-claims.js';
 import { changeErrors } from './file-errors.js';
 import type { Received } from './staged-files.js';
 import { StagedFiles } from './staged-files.js';
@@ -31,7 +30,7 @@ export class UploadController {
   constructor(
     private readonly requester: Requester,
     private readonly files: StagedFiles,
-    private readonly responses: IdempotentResponses,
+    private readonly claims: IdempotencyClaims,
   ) {}
 
   @Route({
@@ -74,7 +73,7 @@ export class UploadController {
         if (folderOf(received.read) === undefined) requireTokenScope(callerOf(request), 'chat');
         const isClaimed =
           digest === undefined ||
-          (await claimOrReplay(this.responses, request, reply, digestOf(received.read, digest)));
+          (await this.claims.claimOrReplay(request, reply, digestOf(received.read, digest)));
         return isClaimed ? this.#put(request, agentId, received) : undefined;
       },
     );

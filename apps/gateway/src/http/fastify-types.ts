@@ -56,6 +56,8 @@ export interface RouteRules {
   readonly query?: TSchema;
   /** The member of the response with the time at which the secret in it ends; it is not replayed any longer. */
   readonly answerEnds?: string;
+  /** The member of the response with a key or token; the response is not replayed once that is no longer valid. */
+  readonly answerShows?: 'key' | 'token';
   /** Path parameters that name no resource. */
   readonly params?: Readonly<Record<string, TSchema>>;
 }

@@ -5,6 +5,7 @@ import { RefusalReports } from '../audit/refusal-reports.js';
 import { AuthenticationHook } from '../auth/authenticate.hook.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { IdempotencyModule } from '../idempotency/idempotency.module.js';
+import { LlmRouteModule } from '../llm/llm-route.module.js';
 import { CrossOriginHook } from './cross-origin.hook.js';
 import { ConnectionDrain } from './connection-drain.js';
 import { ErrorFilter } from './error.filter.js';
@@ -15,7 +16,7 @@ import { RoutingHooks } from './routing.hooks.js';
 
 /** The pipeline of requests before a controller, and of responses after it. */
 @Module({
-  imports: [AuthModule, IdempotencyModule, AppProxyModule],
+  imports: [AuthModule, IdempotencyModule, AppProxyModule, LlmRouteModule],
   providers: [
     RouteTable,
     CrossOriginHook,

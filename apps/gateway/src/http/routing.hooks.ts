@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppProxyHook } from '../app-proxy/app-proxy.hook.js';
+import { LlmRouteHook } from '../llm/llm-route.hook.js';
 import { CrossOriginHook } from './cross-origin.hook.js';
 import type { HttpServer } from './fastify-types.js';
 import { addUnknownRouteHook } from './request-hooks.js';
@@ -10,6 +11,7 @@ import { RouteTable } from './route-table.js';
 export class RoutingHooks {
   constructor(
     private readonly apps: AppProxyHook,
+    private readonly llm: LlmRouteHook,
     private readonly crossOrigin: CrossOriginHook,
     private readonly routes: RouteTable,
   ) {}
@@ -21,6 +23,7 @@ export class RoutingHooks {
 
   addTo(server: HttpServer): void {
     this.apps.addTo(server);
+    this.llm.addTo(server);
     this.crossOrigin.addTo(server);
     addUnknownRouteHook(server, this.routes);
   }

@@ -1,14 +1,9 @@
-import { createHash } from 'node:crypto';
 import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerIdOf } from '../auth/principal.js';
-import { invalidRequest, type HttpRefusal } from '../http/http-refusal.js';
 import { isStreamed, type HttpServer } from '../http/fastify-types.js';
-import { pathOf } from '../http/request-path.js';
-import { Validator } from '../validation/validator.js';
-import { IDEMPOTENCY_KEY } from './idempotency-key.js';
-import { IdempotentResponses, type StoredResponse } from './idempotent-responses.js';
+import { IdempotencyClaims, keyProblem } from './idempotency-claims.js';
+import { IdempotentResponses } from './idempotent-responses.js';
 
 /** Response headers that are stored; all others depend on the request. */
 const STORED_HEADERS = ['content-type', 'location'] as const;
@@ -24,6 +19,7 @@ const EMPTY_DIGEST = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b78
 export class IdempotencyHooks {
   constructor(
     private readonly responses: IdempotentResponses,
+    private readonly claims: IdempotencyClaims,
     private readonly log: Logger,
   ) {}
 
@@ -31,8 +27,8 @@ export class IdempotencyHooks {
     server.addHook('preHandler', (request, reply, done) => {
       const key = request.headers['idempotency-key'];
       if (key === undefined || request.method !== 'POST' || request.principal === null) return done();
-      if (isStreamed(request.routeOptions.config.rules)) return done(keyProblem(String(key)));
-      claimOrReplay(this.responses, request, reply, request.bodyDigest ?? EMPTY_DIGEST).then(
+      if (isStreamed(request.routeOptions.config.rules)) return done(keyProblem(key));
+      this.claims.claimOrReplay(request, reply, request.bodyDigest ?? EMPTY_DIGEST).then(
         (isClaimed) => (isClaimed ? done() : undefined),
         (error: Error) => done(error),
       );
@@ -46,50 +42,6 @@ export class IdempotencyHooks {
     });
   }
 }
-
-/**
- * Claims the request's Idempotency-Key for a body with that digest (SHA-256, hex). Returns true if the request must be
- * handled, also without the header, and false if a stored response was sent instead. Routes that stream their body call
- * it themselves, once they have read it.
- */
-export const claimOrReplay = async (
-  responses: IdempotentResponses,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  bodyDigest: string,
-): Promise<boolean> => {
-  const header = request.headers['idempotency-key'];
-  if (header === undefined) return true;
-  const key = String(header);
-  const problem = keyProblem(key);
-  if (problem !== undefined) throw problem;
-  const caller = request.principal === null ? '' : callerIdOf(request.principal);
-  const scope = { caller, route: routeOf(request), key };
-  const claimed = await responses.claim(scope, bodyDigest);
-  if ('claim' in claimed) {
-    request.claim = claimed.claim;
-    return true;
-  }
-  replay(reply, claimed.kept);
-  return false;
-};
-
-/** A path may be as long as all headers; an entry of an index must be shorter. */
-const MAX_ROUTE_CHARS = 512;
-
-const routeOf = (request: FastifyRequest): string => {
-  const route = `${request.method} ${pathOf(request)}`;
-  return route.length <= MAX_ROUTE_CHARS ? route : createHash('sha256').update(route).digest('hex');
-};
-
-const keyProblem = (key: string): HttpRefusal | undefined => {
-  const { problems } = Validator.for(IDEMPOTENCY_KEY).validate(key, 'Idempotency-Key');
-  return problems.length === 0 ? undefined : invalidRequest(problems);
-};
-
-const replay = (reply: FastifyReply, { status, headers, body }: StoredResponse): void => {
-  void reply.code(status).headers(headers).header('idempotent-replayed', 'true').send(body);
-};
 
 /** The time in a member of a response. */
 const endIn = (body: string, member: string | undefined): string | null => {

@@ -204,7 +204,7 @@ describe('stored responses', () => {
 
   it('contain no secret in plain text', async () => {
     const key = test.services.key();
-    const secret = 'mk_THIS-MUST-NOT-LIE-IN-A-TABLE';
+    const secret = test.services.key();
     test.services.on(accountsRequests.mintKey, () => ({
       key: secret,
       id: newId('key'),
@@ -221,7 +221,7 @@ describe('stored responses', () => {
       'SELECT idempotent_answers::text AS row FROM idempotent_answers',
     );
     expect(rows).toHaveLength(1);
-    expect(rows[0]?.row).not.toContain('THIS-MUST-NOT');
+    expect(rows[0]?.row).not.toContain(secret);
     expect((await post('/api/v1/keys', key, { name: 'n', scopes: [] })).body['key']).toBe(secret);
   });
 
@@ -229,11 +229,12 @@ describe('stored responses', () => {
     const key = test.services.key();
     const expiresAt = new Date(Date.now() + 60_000).toISOString();
     test.services.on(endUsersRequests.get, () => ({}) as never);
-    test.services.on(endUsersRequests.mintToken, () => ({ token: 'eu_shown-once', expiresAt }) as never);
+    const token = test.services.token(['chat'], CHATTY.id);
+    test.services.on(endUsersRequests.mintToken, () => ({ token, expiresAt }) as never);
     const mint = () => post('/api/v1/end-users/ada/tokens', key, {});
     expect((await mint()).status).toBe(201);
     const again = await mint();
-    expect([again.status, again.body['token']]).toEqual([201, 'eu_shown-once']);
+    expect([again.status, again.body['token']]).toEqual([201, token]);
     await database.query(
       "UPDATE idempotent_answers SET answer_ends_at = answer_ends_at - interval '60 seconds'",
     );
@@ -246,6 +247,22 @@ describe('stored responses', () => {
     expect(rows).toEqual([{ sealed_answer: null }]);
     expect((await mint()).body.detail?.code).toBe('idempotency_answer_gone');
     expect(test.services.requestsTo(endUsersRequests.mintToken)).toHaveLength(1);
+  });
+
+  it('with a secret are 503 while the secret cannot be looked up, and replayed afterwards', async () => {
+    const [key, minted] = [test.services.key(), test.services.key()];
+    let isDown = false;
+    test.services.on(accountsRequests.authenticate, ({ isRequest }) => {
+      if (isDown && isRequest === false) throw new DomainError('unavailable', 'service_unavailable', 'Down.');
+      return { accountId: 'acc_1', keyId: 'key_1', scopes: ['read', 'manage'] as const, suspended: false };
+    });
+    test.services.on(accountsRequests.mintKey, () => ({ key: minted }) as never);
+    const mint = () => post('/api/v1/keys', key, { name: 'n', scopes: [] });
+    expect((await mint()).status).toBe(201);
+    isDown = true;
+    expect((await mint()).body.detail?.code).toBe('service_unavailable');
+    isDown = false;
+    expect((await mint()).body['key']).toBe(minted);
   });
 
   it('belong to the end user whatever its token, and to no other agent or end user', async () => {

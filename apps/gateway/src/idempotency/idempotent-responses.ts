@@ -122,6 +122,19 @@ export class IdempotentResponses implements OnApplicationBootstrap, OnApplicatio
     );
   }
 
+  /**
+   * Forgets a stored response whose secret is no longer valid. Throws 409 `idempotency_answer_gone`, as `claim` does from
+   * then on.
+   */
+  async end({ caller, route, key }: IdempotencyScope): Promise<never> {
+    await this.database.query(
+      `UPDATE idempotent_answers SET sealed_answer = NULL, answer_ends_at = now()
+        WHERE caller = $1 AND route = $2 AND idempotency_key = $3 AND status IS NOT NULL`,
+      [caller, route, key],
+    );
+    throw answerGone();
+  }
+
   /** Frees the key: errors are not stored. If the outcome is unknown, the next attempt gets the same command id. */
   async free({ scope, claimId }: IdempotencyClaim, outcome: 'refused' | 'unknown'): Promise<void> {
     this.#held.delete(claimId);

@@ -26,10 +26,12 @@ export class KeysController {
     accepts: { key: 'manage' },
     body: { kind: 'json', shape: mintKeyBody, scopes: scopesOfMinting, problems: expiryProblems },
     summary: 'Mint a key',
-    description: 'Only this response contains the key itself. A key can grant only scopes that it holds.',
+    description:
+      'Only this response contains the key itself. A key can grant only scopes that it holds, and the new key expires no later than it does.',
     responses: [{ status: 201, description: 'The key and its fields.', schema: 'MintedKey' }],
     errors: ['key_already_minted', 'idempotency_answer_gone'],
     answerEnds: 'expiresAt',
+    answerShows: 'key',
   })
   @Post()
   mint(@Req() request: ApiRequest, @Body() body: MintKeyBody): Promise<MintedKey> {
@@ -62,12 +64,13 @@ export class KeysController {
     resource: keyOf('key_id'),
     summary: 'Revoke a key',
     description:
-      'It stops working immediately, on every gateway; its open streams close within 5 s. Idempotent.',
+      'It stops working immediately, on every gateway; its open streams close within 5 s. Idempotent. A key can revoke itself, and keys that have no scope that it lacks.',
     responses: [{ status: 204, description: 'Revoked.' }],
     errors: ['key_not_found'],
   })
   @Delete(':key_id')
   async revoke(@Req() request: ApiRequest, @Param('key_id') keyId: string): Promise<void> {
-    await this.requester.request(accountsRequests.revokeKey, { ...envelopeOf(request), keyId });
+    const { scopes: holderScopes } = keyHolderOf(request);
+    await this.requester.request(accountsRequests.revokeKey, { ...envelopeOf(request), keyId, holderScopes });
   }
 }

@@ -1,6 +1,7 @@
 import { accountsRequests, feedbackRequests } from '@berth/contracts/accounts';
 import { agentsRequests } from '@berth/contracts/agents';
 import { auditRequests } from '@berth/contracts/audit';
+import { billingRequests } from '@berth/contracts/billing';
 import { deliveryRequests, webhookRequests } from '@berth/contracts/delivery';
 import { execRequests } from '@berth/contracts/exec';
 import { filesRequests } from '@berth/contracts/files';
@@ -51,6 +52,7 @@ const REQUESTS: readonly RequestDefinition<never, never>[] = [
   keyRequests,
   agentRequests,
   auditRequests,
+  billingRequests,
   feedbackRequests,
   deliveryRequests,
   hookRequests,
@@ -192,6 +194,7 @@ describe('every bound in the OpenAPI document', () => {
       'required',
       'uniqueItems',
       'x-max-bytes',
+      'x-max-utf16-units',
       'x-unique-by',
     ]);
   });

@@ -24,8 +24,8 @@ items may be shorter than \`limit\`; \`nextCursor\` is null on the last page onl
 
 **Limits.** JSON bodies are at most 1 MiB of UTF-8, nested at most 64 levels deep. Headers are at most 16 KiB
 and must arrive within 10 s, the whole request within 60 s; an upload or write may take an hour if bytes arrive at least
-every 30 s. Strings contain no NUL characters; their lengths count UTF-16 units, and \`x-max-bytes\` limits their size in
-UTF-8. The items of a list with \`x-unique-by\` differ in that member.`;
+every 30 s. Strings contain no NUL characters; their lengths count Unicode code points, \`x-max-utf16-units\` limits their
+length in UTF-16 and \`x-max-bytes\` their size in UTF-8. The items of a list with \`x-unique-by\` differ in that member.`;
 
 /** Holds the document once the routes are known. */
 @Injectable()

@@ -125,12 +125,16 @@ describe('/openapi.json', () => {
       'GET /api/v1/end-users/{external_id}/agents',
       'GET /api/v1/end-users/{external_id}/policy',
       'GET /api/v1/keys',
+      'GET /api/v1/llm-calls',
       'GET /api/v1/operations/accounts',
       'GET /api/v1/operations/accounts/{account_id}',
       'GET /api/v1/operations/dead-letters',
       'GET /api/v1/operations/feedback',
       'GET /api/v1/operations/hosts',
       'GET /api/v1/operations/projections',
+      'GET /api/v1/operations/usage-recount',
+      'GET /api/v1/usage',
+      'GET /api/v1/usage/daily',
       'GET /api/webhooks/{agent_id}/deliveries',
       'GET /api/webhooks/{agent_id}/token',
       'GET /health',
@@ -153,6 +157,7 @@ describe('/openapi.json', () => {
       'POST /api/v1/feedback',
       'POST /api/v1/keys',
       'POST /api/v1/operations/accounts',
+      'POST /api/v1/operations/accounts/{account_id}/credits',
       'POST /api/v1/operations/accounts/{account_id}/keys',
       'POST /api/v1/operations/dead-letters/{id}/replay',
       'POST /api/v1/operations/hosts/{id}/drain',
@@ -233,7 +238,7 @@ describe('/openapi.json', () => {
       refused.push(name);
     }
     const names = [
-      ...['actor', 'cursor', 'externalId', 'externalIdPrefix', 'externalUserId'],
+      ...['actor', 'agentId', 'cursor', 'externalId', 'externalIdPrefix', 'externalUserId'],
       ...['label', 'name', 'resource', 'tag'],
     ];
     expect([...new Set(refused)].sort()).toEqual(names);

@@ -15,9 +15,11 @@ import type { DeadLetterView, ProjectionView } from '@berth/contracts/operations
 import type { AgentStats } from '../agents/agent-stats.js';
 import type { HealthView } from '../health/health.view.js';
 import { AUDIT_SCHEMAS } from './audit-schemas.js';
+import { LLM_SCHEMAS } from './llm-schemas.js';
 import { ACCOUNT_SCHEMAS } from './account-schemas.js';
 import { SCHEDULE_SCHEMAS } from './schedule-schemas.js';
 import { END_USER_SCHEMAS } from './end-user-schemas.js';
+import { USAGE_SCHEMAS } from './usage-schemas.js';
 import { WEBHOOK_SCHEMAS } from './webhook-schemas.js';
 import {
   bool,
@@ -105,6 +107,8 @@ const error = (context: { readonly [member: string]: JsonSchema }): JsonSchema =
 export const RESPONSE_SCHEMAS: { readonly [name: string]: JsonSchema } = {
   ...ACCOUNT_SCHEMAS,
   ...AUDIT_SCHEMAS,
+  ...USAGE_SCHEMAS,
+  ...LLM_SCHEMAS,
   Agent: agent,
   AgentPage: page('Agent'),
   AgentList: object({ items: list(ref('Agent')) }),

@@ -77,10 +77,30 @@ describe('a text', () => {
     expect(problemOf('\ud800')).toBe('must be valid Unicode without NUL characters');
   });
 
-  it('has a length in UTF-16 units and a size in bytes of UTF-8', () => {
+  it('has a length in code points and a size in bytes of UTF-8', () => {
     expect(problemOf('😀')).toBeUndefined();
-    expect(problemOf('😀a')).toBe('must be 1 to 2 characters long');
+    expect(problemOf('aaa')).toBe('must be 1 to 2 characters long');
+    expect(problemOf('😀😀')).toBe('must contain at most 4 bytes of UTF-8');
     expect(problemOf('€€')).toBe('must contain at most 4 bytes of UTF-8');
+  });
+
+  it.each([
+    ['😀😀', true],
+    ['😀😀😀', true],
+    ['aaa', true],
+    ['😀😀a', true],
+    ['😀', false],
+    ['a', false],
+    ['😀😀😀a', false],
+    ['aaaa', false],
+  ])('of 2 to 3 characters may be %j: %s', (value, isValid) => {
+    expect(Validator.for(text({ min: 2, max: 3 })).validate(value).problems.length === 0).toBe(isValid);
+  });
+
+  it('may also be bounded in UTF-16 units', () => {
+    const validator = Validator.for(text({ max: 2, maxUnits: 2 }));
+    expect(validator.validate('😀').problems).toEqual([]);
+    expect(validator.validate('😀a').problems[0]?.message).toBe('must be at most 2 UTF-16 units long');
   });
 });
 

@@ -44,6 +44,7 @@ export class WebhookTokenController {
     description: 'Once this returns, the token before is refused on every gateway.',
     responses: [{ status: 200, description: 'The new token.', schema: 'WebhookToken' }],
     errors: ['agent_not_found', 'idempotency_answer_gone'],
+    answerShows: 'token',
   })
   @Post('rotate')
   async rotate(@Req() request: ApiRequest, @Param('agent_id') agentId: string): Promise<ShownToken> {

@@ -94,7 +94,7 @@ const chatBody = ({
     : { attachments: attachments.map(({ path, name, size }) => ({ path, name, size })) }),
 });
 
-/** Nobody reads the answer to a message with a source: its status is the outcome, whatever follows. */
+/** The response body to a message with a source is not read: the status alone is the outcome. */
 const statusOf = async (response: IncomingMessage): Promise<ProgramResponse> => {
   const { statusCode: status = 500 } = response;
   const delivered = status >= 200 && status <= 299;

@@ -56,5 +56,5 @@ export const byCodePoint = (left: string, right: string): number => {
   return left.length - right.length;
 };
 
-/** A surrogate stands for a code point above every single unit. */
+/** A surrogate is half of a code point that sorts after all code points of one unit. */
 const weigh = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit);

@@ -131,7 +131,7 @@ const removeQuietly = (path: string): void => {
   try {
     rmSync(path, { recursive: true, force: true });
   } catch {
-    // A leftover file costs only a name.
+    // A file that remains only occupies its name.
   }
 };
 

@@ -34,7 +34,7 @@ const imageEnv = (variables: Readonly<Record<string, string>>): Record<string, s
     Object.entries(variables).filter(([name]) => name !== 'PORT' && !name.startsWith('BERTH_')),
   );
 
-/** Our URL with the user's key, or the reverse, would fail: a user who sets either replaces both. */
+/** A user who sets the URL or the key replaces both: our URL rejects the user's key, and another URL rejects ours. */
 const llmEnv = (program: PutProgram, api: string): Record<string, string> => {
   const pairs: readonly Record<string, string>[] = [
     { OPENAI_BASE_URL: `${api}/agent/v1/llm/openai/v1`, OPENAI_API_KEY: program.token },

@@ -60,6 +60,8 @@ export class BatchOfChanges {
         if (runAt !== null) this.fired.push({ agent_id: agentId, entry_id: entryId, run_at: runAt });
         return;
       }
+      case 'PromptHandedOver':
+        return;
       case 'FiringEnded':
         this.firings.delete(event.deliveryId);
         this.closed.add(event.deliveryId);

@@ -1,5 +1,5 @@
 import { SCHEDULE_LIMITS } from '@berth/contracts/schedules';
-import { isStorable, utf8Bytes } from '@berth/contracts/schema';
+import { hasLength, isStorable, utf8Bytes } from '@berth/contracts/schema';
 import { isoTime } from '@berth/kernel';
 import { CronTimes } from '../cron/cron-times.js';
 import { DEFAULT_ZONE } from '../cron/known-cron-times.js';
@@ -64,7 +64,7 @@ const parseId = (value: unknown, seen: Set<string>, report: Report): string => {
     return '';
   }
   const { idChars } = SCHEDULE_LIMITS;
-  if (value === '' || value.length > idChars) report('id', `must be 1 to ${idChars} characters long`);
+  if (!hasLength(value, 1, idChars)) report('id', `must be 1 to ${idChars} characters long`);
   else if (!isStorable(value)) report('id', 'must be valid Unicode without NUL characters');
   else if (seen.has(value)) report('id', 'is given twice');
   seen.add(value);

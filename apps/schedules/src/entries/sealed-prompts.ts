@@ -44,7 +44,7 @@ export class SealedPrompts {
   }
 }
 
-/** Without the key nobody can tell from the digest which list it was. */
+/** Without the key, the digest does not tell which list it was. */
 const digestOf = (key: PersonalKey | null, entries: readonly ParsedEntry[]): string => {
   const hash = key === null ? createHash('sha256') : createHmac('sha256', key.bytes);
   return hash.update(JSON.stringify(entries)).digest('base64url');

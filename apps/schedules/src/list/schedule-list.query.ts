@@ -13,7 +13,7 @@ export class ScheduleListQuery {
     private readonly owners: OwnersOfAgents,
   ) {}
 
-  /** Wakes nobody. Errors: not_found `agent_not_found`. */
+  /** Does not wake the agent. Errors: not_found `agent_not_found`. */
   async run({ accountId, agentId }: ListSchedules): Promise<{ readonly items: readonly ScheduleView[] }> {
     await this.owners.within(accountId, agentId);
     const { entries, source } = (await this.streams.load(agentId)).state;

@@ -162,10 +162,10 @@ const end = (command: CommandOf<'End'>, schedules: Schedules): readonly Schedule
   const { agentId, deliveryId, ran, error, now } = command;
   const firing = schedules.firings.find((one) => one.deliveryId === deliveryId);
   if (firing === undefined) return [];
-  const { entryId } = firing;
-  const { accountId } = schedules;
-  const at = isoTime(now);
-  return [{ type: 'FiringEnded', agentId, accountId, entryId, deliveryId, ran, error, at }];
+  const { entryId, prompt } = firing;
+  const ids = { agentId, accountId: schedules.accountId, entryId, deliveryId, at: isoTime(now) };
+  const ended: ScheduleEvent = { type: 'FiringEnded', ...ids, ran, error };
+  return ran && prompt !== null ? [{ type: 'PromptHandedOver', ...ids }, ended] : [ended];
 };
 
 const forget = (

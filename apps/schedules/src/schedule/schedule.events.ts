@@ -6,6 +6,7 @@ import type { ScheduleEvent } from './schedule.js';
 const TYPES: ReadonlySet<string> = new Set<ScheduleEvent['type']>([
   'SchedulesPublished',
   'ScheduleFired',
+  'PromptHandedOver',
   'FiringEnded',
   'SchedulesForgotten',
 ]);
@@ -24,7 +25,7 @@ export const scheduleCodec: EventCodec<ScheduleEvent> = {
 export const toContractEvent = (recorded: RecordedEvent): ContractEvent | null => {
   const event = scheduleCodec.fromStored(recorded);
   const { agentId, accountId, at } = event;
-  if (event.type === 'FiringEnded') return null;
+  if (event.type === 'FiringEnded' || event.type === 'PromptHandedOver') return null;
   const nextWakeAt = event.type === 'SchedulesForgotten' ? null : event.nextWakeAt;
   const payload = { agentId, accountId, nextWakeAt, at };
   return contractEvent(schedulesEvents.nextWakeChanged, { accountId, subjectId: agentId }, payload);

@@ -9,6 +9,7 @@ import type { FiringEnded, PublishedEntry, ScheduleEvent, ScheduleFired } from '
 describeGoldenEvents(join(import.meta.dirname, '__events__'), scheduleCodec, {
   SchedulesPublished: true,
   ScheduleFired: true,
+  PromptHandedOver: true,
   FiringEnded: true,
   SchedulesForgotten: true,
 });
@@ -268,6 +269,19 @@ describe('a firing', () => {
     expect(history.end(fired)).toEqual([]);
   });
 
+  it('records that a prompt was handed over, and neither a wake without a prompt nor a prompt that was not taken', () => {
+    const prompt = { endUserId: null, data: 'Tea.' };
+    const typesOfEnd = (entry: Partial<PublishedEntry>, error: FiringEnded['error'] = null) => {
+      const history = new History();
+      history.publish({ ...at(NOON), ...entry });
+      const [event] = history.fire();
+      return history.end(event, error).map(({ type }) => type);
+    };
+    expect(typesOfEnd({ prompt })).toEqual(['PromptHandedOver', 'FiringEnded']);
+    expect(typesOfEnd({ prompt: null })).toEqual(['FiringEnded']);
+    expect(typesOfEnd({ prompt }, { code: 'agent_stopped', message: 'x' })).toEqual(['FiringEnded']);
+  });
+
   it('stays open, with its prompt, when its entry is removed', () => {
     const prompt = { endUserId: null, data: 'Tea.' };
     const history = new History();
@@ -275,6 +289,6 @@ describe('a firing', () => {
     const [fired] = history.fire();
     history.publish();
     expect(history.state.firings).toMatchObject([{ entryId: 'a', prompt }]);
-    expect(history.end(fired)).toHaveLength(1);
+    expect(history.end(fired).map(({ type }) => type)).toEqual(['PromptHandedOver', 'FiringEnded']);
   });
 });

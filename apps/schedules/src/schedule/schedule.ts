@@ -64,6 +64,16 @@ export type FiringEnded = {
   readonly at: string;
 };
 
+/** The program of the agent got the prompt of a firing, whatever it answered. */
+export type PromptHandedOver = {
+  readonly type: 'PromptHandedOver';
+  readonly agentId: string;
+  readonly accountId: string;
+  readonly entryId: string;
+  readonly deliveryId: string;
+  readonly at: string;
+};
+
 export type SchedulesForgotten = {
   readonly type: 'SchedulesForgotten';
   readonly agentId: string;
@@ -71,7 +81,8 @@ export type SchedulesForgotten = {
   readonly at: string;
 };
 
-export type ScheduleEvent = SchedulesPublished | ScheduleFired | FiringEnded | SchedulesForgotten;
+export type ScheduleEvent =
+  SchedulesPublished | ScheduleFired | PromptHandedOver | FiringEnded | SchedulesForgotten;
 
 export interface Entry extends PublishedEntry, NextWake {
   readonly lastRunAt: string | null;
@@ -141,6 +152,9 @@ export const evolve = (schedules: Schedules, event: ScheduleEvent): Schedules =>
       return published(schedules, event);
     case 'ScheduleFired':
       return fired(schedules, event);
+    case 'PromptHandedOver':
+      // The firing ends with the next event.
+      return schedules;
     case 'FiringEnded':
       return ended(schedules, event);
     case 'SchedulesForgotten':

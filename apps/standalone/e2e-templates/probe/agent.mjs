@@ -35,6 +35,16 @@ const words = {
     return 'maybe';
   },
   die: () => process.exit(3),
+  // Asks a model, as an SDK does.
+  model: async ([name]) => {
+    const response = await fetch(`${process.env.OPENAI_BASE_URL}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${process.env.OPENAI_API_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: name, messages: [{ role: 'user', content: 'hello' }], max_tokens: 100 }),
+    });
+    if (!response.ok) throw new Error(`the model refused with ${response.status}`);
+    return JSON.stringify(await response.json());
+  },
   fail: () => {
     throw new Error('the model said no');
   },
@@ -52,7 +62,7 @@ const schedules = (response) => {
   response.end(existsSync(file) ? readFileSync(file) : '');
 };
 
-createServer(async (request, response) => {
+const serve = async (request, response) => {
   if (request.method === 'GET' && request.url === '/schedules') return schedules(response);
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);
@@ -69,4 +79,10 @@ createServer(async (request, response) => {
     response.statusCode = 500;
     response.end(JSON.stringify({ error: error.message }));
   }
-}).listen(Number(process.env.PORT), '127.0.0.1', () => console.log('probe is listening'));
+};
+
+createServer((request, response) => void serve(request, response)).listen(
+  Number(process.env.PORT),
+  '127.0.0.1',
+  () => console.log('probe is listening'),
+);

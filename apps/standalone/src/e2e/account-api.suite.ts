@@ -89,6 +89,31 @@ export const describeAccountApi = (stack: () => Stack): void => {
       expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([401]));
     });
 
+    it('mint and revoke no keys beyond themselves: in scopes, or in time', async () => {
+      const mint = (body: object, key?: string) =>
+        api.post<{ id: string; key: string; expiresAt: string | null }>(
+          '/api/v1/keys',
+          { name: 'bounded', ...body },
+          key === undefined ? {} : { key },
+        );
+      const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+      const { id, key } = (await mint({ scopes: ['manage'], expiresAt })).body;
+      const beyond = await mint({ scopes: ['deploy'] }, key);
+      expect([beyond.status, beyond.body]).toMatchObject([403, { detail: { requiredScope: 'deploy' } }]);
+      const later = new Date(Date.now() + 7_200_000).toISOString();
+      for (const body of [{ scopes: ['read'] }, { scopes: ['manage'], expiresAt: later }])
+        expect((await mint(body, key)).body).toMatchObject({ expiresAt });
+
+      const revoke = (keyId: string) => api.call('DELETE', `/api/v1/keys/${keyId}`, { key });
+      const [stronger, equal] = [await mint({ scopes: ['deploy'] }), await mint({ scopes: ['manage'] })];
+      const refused = await revoke(stronger.body.id);
+      expect([refused.status, codeOf(refused)]).toEqual([403, 'missing_scope']);
+      expect(refused.body).toMatchObject({ detail: { requiredScope: 'deploy' } });
+      expect((await api.get('/api/agents', { key: stronger.body.key })).status).toBe(200);
+      for (const keyId of [equal.body.id, id]) expect((await revoke(keyId)).status).toBe(204);
+      expect((await api.get('/api/agents', { key })).status).toBe(401);
+    });
+
     it('without the required scope are refused, naming that scope', async () => {
       const { body } = await api.post<{ key: string }>('/api/v1/keys', { name: 'reader', scopes: ['read'] });
       const refused = await api.post('/api/agents', { name: 'nope', templateId: 'echo' }, { key: body.key });

@@ -1,3 +1,4 @@
+import { SERVICES } from '@berth/contracts/operations';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeAccountApi } from './account-api.suite.js';
@@ -15,10 +16,7 @@ import { describeFileTransfers } from './file-transfers.suite.js';
 import { describeFilesApi } from './files-api.suite.js';
 import { describeIdleTime } from './idle-time.suite.js';
 
-const SERVICES = [
-  ...['proxy', 'gateway', 'accounts', 'agents', 'audit', 'delivery', 'end-users', 'exec', 'files', 'runtime'],
-  ...['nats', 'eventstore', 'postgres'],
-];
+const PROCESSES = ['proxy', 'gateway', ...SERVICES, 'runtime', 'nats', 'eventstore', 'postgres'];
 
 let stack: ComposeStack;
 
@@ -59,21 +57,21 @@ describe('docker compose up', () => {
       });
     };
 
-    it.each(SERVICES)('%s: calls succeed within 30 s after its process was killed', async (service) => {
+    it.each(PROCESSES)('%s: calls succeed within 30 s after its process was killed', async (service) => {
       const { id } = await api.runningAgent();
       await stack.crash(service);
       await works(id);
       await stack.healthy(30_000);
     });
 
-    it.each(SERVICES)('%s: calls succeed within 30 s after docker compose restart', async (service) => {
+    it.each(PROCESSES)('%s: calls succeed within 30 s after docker compose restart', async (service) => {
       const { id } = await api.runningAgent();
       await stack.compose('restart', service);
       await works(id);
       await stack.healthy(30_000);
     });
 
-    it.each(SERVICES)(
+    it.each(PROCESSES)(
       '%s: calls succeed within 30 s after docker kill and docker compose up',
       async (service) => {
         const { id } = await api.runningAgent();

@@ -15,20 +15,20 @@ http.server.HTTPServer(('127.0.0.1', int(os.environ['PORT'])), Chat).serve_forev
 
 const install = { prepare: prepareContainerStack, stop: stopContainerStack };
 
-describeDeployApi(install, ({ api, git, deployed }) => {
+describeDeployApi(install, (target) => {
   const building = async (name: string, build: string) => {
-    await git().commit(name, { 'berth.json': JSON.stringify({ build, start: 'x' }) });
-    const { agentId, deployment } = await deployed(name);
-    expect((await api.chat(agentId, 'unharmed?')).body.response).toContain('unharmed?');
+    await target.git.commit(name, { 'berth.json': JSON.stringify({ build, start: 'x' }) });
+    const { agentId, deployment } = await target.deployed(name);
+    expect((await target.api.chat(agentId, 'unharmed?')).body.response).toContain('unharmed?');
     return deployment.error;
   };
 
   describe('a build in a container', () => {
     it('makes the virtual environment of a Python program where the agent finds it', async () => {
-      await git().commit('python', { 'main.py': PYTHON, 'requirements.txt': '# none\n' });
-      const { agentId, deployment } = await deployed('python');
+      await target.git.commit('python', { 'main.py': PYTHON, 'requirements.txt': '# none\n' });
+      const { agentId, deployment } = await target.deployed('python');
       expect(deployment.error).toBeNull();
-      expect((await api.chat(agentId, 'hello')).body.response).toBe('from /.berth/code/.venv');
+      expect((await target.api.chat(agentId, 'hello')).body.response).toBe('from /.berth/code/.venv');
     });
 
     it('that takes more memory than the agent has is killed, and fails', async () => {

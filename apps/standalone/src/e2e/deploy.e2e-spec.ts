@@ -8,10 +8,10 @@ describeDeployApi(
     prepare: () => Promise.resolve({}),
     stop: (stack) => stack.stop(),
   },
-  ({ git, deployed }) => {
+  (target) => {
     it('of a repository with a Dockerfile fails where agents do not run in containers', async () => {
-      await git().commit('contained', { Dockerfile: 'FROM scratch' });
-      const { deployment } = await deployed('contained');
+      await target.git.commit('contained', { Dockerfile: 'FROM scratch' });
+      const { deployment } = await target.deployed('contained');
       expect(deployment.error).toMatchObject({
         code: 'cannot_start_repository',
         message: expect.stringContaining('containers') as string,

@@ -1,7 +1,21 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { Api, codeOf } from './api.fixture.js';
 import { fresh, PEOPLE, type EndUser, type EndUserPage } from './end-users.fixture.js';
 import type { Stack } from './stack.fixture.js';
+
+/** A call whose path is sent as it is, which `fetch` would resolve. Returns the status and the code of the error. */
+const callAsIs = async (stack: Stack, method: string, path: string): Promise<readonly unknown[]> => {
+  const { port } = new URL(stack.urls[0] ?? '');
+  const headers = { authorization: `Bearer ${stack.key}`, 'content-type': 'application/json' };
+  const sent = http.request({ host: '127.0.0.1', port, method, path, headers });
+  sent.end(method === 'PUT' ? '{}' : undefined);
+  const [response] = (await once(sent, 'response')) as [http.IncomingMessage];
+  const { detail } = JSON.parse(await text(response)) as { detail: { code: string } };
+  return [response.statusCode, detail.code];
+};
 
 /** The guarantees for end users over the public API. */
 export const describeEndUsersApi = (stack: () => Stack): void => {
@@ -62,14 +76,14 @@ export const describeEndUsersApi = (stack: () => Stack): void => {
       const tags = (count: number) =>
         Array.from({ length: count }, (_, n) => `${'t'.repeat(63)}${String(n)}`);
       for (const fits of [
-        { displayName: 'x'.repeat(256), tags: tags(8), metadata },
+        { displayName: '🦉'.repeat(256), tags: tags(8), metadata },
         { metadata: members(50) },
       ])
         expect((await put(externalId, fits)).status).toBe(
           fits === undefined ? 0 : fits.metadata === metadata ? 201 : 200,
         );
       for (const [path, refused] of [
-        ['displayName', 'x'.repeat(257)],
+        ['displayName', '🦉'.repeat(257)],
         ['displayName', 5],
         ['tags', tags(9)],
         ['tags', ['same', 'same']],
@@ -87,6 +101,18 @@ export const describeEndUsersApi = (stack: () => Stack): void => {
         expect(response.body).toMatchObject({ detail: { fields: [problem] } });
       }
     });
+
+    it.each(['.', '..', '%2e', '%2E.'])(
+      'has another external id than %s, which no URL can name',
+      async (id) => {
+        const request = (method: string) => callAsIs(stack(), method, `${PEOPLE}/${id}`);
+        expect(await request('PUT')).toEqual([400, 'invalid_external_id']);
+        expect(await request('GET')).toEqual([404, 'end_user_not_found']);
+        const creation = { name: fresh('dots'), templateId: 'blank', externalUserId: decodeURIComponent(id) };
+        const refused = await api.post('/api/agents', creation);
+        expect([refused.status, codeOf(refused)]).toEqual([400, 'invalid_external_id']);
+      },
+    );
 
     it('has an external id of the allowed characters; any other names nobody', async () => {
       expect((await put(fresh('x').padEnd(128, 'x'))).status).toBe(201);

@@ -13,8 +13,10 @@ import {
   treeOf,
   type PartName,
 } from './processes.fixture.js';
+import { AgentSchedules, fromNow } from './schedules.fixture.js';
 import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
 import { queryTables } from './tables.fixture.js';
+import { Webhook } from './webhooks.fixture.js';
 
 const KILLED_FOR_MS = 3_000;
 const FROZEN_FOR_MS = 8_000;
@@ -82,6 +84,39 @@ describe.each(PARTS)('%s', (part) => {
     await client.expectRecovery();
     expect((await api.chat(agentId, 'pid')).body).toEqual(before);
   });
+
+  it('killed while schedules are due and webhooks arrive: each of them reaches the agent once', async () => {
+    const hook = await Webhook.ofProbe(() => stack, api);
+    const own = new AgentSchedules(api, hook.agentId);
+    const entries = [1, 2, 3].map((n) => ({
+      id: String(n),
+      nextRunAt: fromNow(2_000 + n * 1_000),
+      prompt: `scheduled ${String(n)}`,
+    }));
+    await own.publish(...entries);
+    const webhooks = [1, 2, 3].map((n) => `posted ${String(n)}`);
+    const [responses] = await Promise.all([
+      Promise.all(webhooks.map((message) => hook.invokeUntilServed(message))),
+      keepKilled(part),
+    ]);
+    expect(responses.map(({ status }) => status)).toEqual([202, 202, 202]);
+    for (const { body } of responses)
+      expect(await hook.ended(body.deliveryId)).toMatchObject({ status: 'delivered' });
+    await eventually(
+      async () => {
+        const { items } = (await own.list()).body;
+        expect(items.map(({ lastRunAt, lastError }) => [lastRunAt === null, lastError])).toEqual(
+          entries.map(() => [false, null]),
+        );
+        expect((await hook.received()).length).toBeGreaterThanOrEqual(6);
+      },
+      { timeoutMs: RECOVERED_WITHIN_MS },
+    );
+    expect((await hook.received()).map(({ message }) => String(message)).toSorted()).toEqual([
+      ...webhooks,
+      ...entries.map(({ prompt }) => prompt),
+    ]);
+  }, 120_000);
 
   it('frozen while an agent falls asleep: calls end in time, /health reports it, and nothing is left half-done', async () => {
     const client = new Client(api, agentId);

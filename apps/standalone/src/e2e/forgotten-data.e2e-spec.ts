@@ -2,11 +2,13 @@ import { join } from 'node:path';
 import { openDatabase, type Database } from '@berth/persistence';
 import { createLogger } from '@berth/telemetry';
 import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Api, codeOf } from './api.fixture.js';
 import { filesWith, tablesWith, TraceCollector } from './canary-search.fixture.js';
 import { Files } from './files.fixture.js';
-import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
+import { AgentSchedules, fromNow } from './schedules.fixture.js';
+import { startSeparateStack } from './separate-processes.fixture.js';
+import { startStandaloneStack, temporaryFolder, type Stack } from './stack.fixture.js';
 
 /* Deletion that forgets: what is personal is nowhere in the clear but in tables and volumes, and nowhere after a DELETE. */
 
@@ -16,17 +18,35 @@ const PERSON = `/api/v1/end-users/${CANARY}`;
 const VAULTS = ['end_users_vault.personal_keys', 'agents.personal_key_vault'];
 const LONG_TIMEOUT = { timeoutMs: 30_000 };
 
-const folder = temporaryFolder();
+/** Starts a stack; the second member returns what its programs have printed. */
+type StartStack = (
+  folder: string,
+  env: Readonly<Record<string, string>>,
+) => Promise<readonly [stack: Stack, printed: () => string]>;
+
+const inOneProcess: StartStack = async (path, env) => {
+  const started = await startStandaloneStack(path, env);
+  return [started, () => started.program.printed];
+};
+
+const inSeparateProcesses: StartStack = async (path, env) => {
+  const started = await startSeparateStack(path, env);
+  return [started, () => [...started.programs.values()].map((one) => one.printed).join('')];
+};
+
 const api = new Api(() => stack);
+let folder: ReturnType<typeof temporaryFolder>;
 let infra: TestInfra;
-let stack: StandaloneStack;
+let stack: Stack;
+let printed: () => string;
 let database: Database;
 let traces: TraceCollector;
 
-beforeAll(async () => {
+const start = async (startStack: StartStack): Promise<void> => {
+  folder = temporaryFolder();
   infra = await startTestInfra({ parts: ['postgres'] });
   traces = await TraceCollector.start();
-  stack = await startStandaloneStack(folder.path, {
+  [stack, printed] = await startStack(folder.path, {
     DATABASE_URL: infra.databaseUrl,
     OTEL_EXPORTER_OTLP_ENDPOINT: traces.url,
     BERTH_LOG_LEVEL: 'debug',
@@ -34,13 +54,14 @@ beforeAll(async () => {
   const log = createLogger({ service: 'test', level: 'silent' });
   const options = { url: infra.databaseUrl, schema: 'public', migrations: [], applicationName: 'test', log };
   database = await openDatabase(options);
-});
-afterAll(async () => {
+};
+
+const stop = async (): Promise<void> => {
   await stack.stop();
   await database.close();
   await Promise.all([traces.stop(), infra.stop()]);
   folder.remove();
-});
+};
 
 const excerpts = (where: string, text: string, searched: string): readonly string[] =>
   [...text.matchAll(new RegExp(`.{0,300}${searched}.{0,60}`, 'g'))].map(([found]) => `${where}: ${found}`);
@@ -48,7 +69,7 @@ const excerpts = (where: string, text: string, searched: string): readonly strin
 /** Where a text is in the clear, by default the canary. Tables are not searched. */
 const places = (folders: readonly string[], searched = CANARY): readonly string[] => [
   ...folders.flatMap((name) => filesWith(join(folder.path, name), searched)),
-  ...excerpts('output', stack.program.printed, searched),
+  ...excerpts('output', printed(), searched),
   ...excerpts('traces', traces.received, searched),
 ];
 
@@ -97,7 +118,9 @@ const use = async (agentId: string): Promise<void> => {
   const variable = `/api/agents/${agentId}/env/${CANARY}_SET`;
   await ok(api.call('PUT', variable, { body: { value: CANARY, isSecret: true } }));
   await ok(api.call('DELETE', variable));
-  await ok(api.post(`/api/agents/${agentId}/exec`, { command: `echo ${CANARY}` }));
+  const variables = { [CANARY]: CANARY };
+  await ok(api.post(`/api/agents/${agentId}/exec`, { command: `echo ${CANARY}; pwd`, env: variables }));
+  await ok(api.post(`/api/agents/${agentId}/exec`, { command: [CANARY], cwd: CANARY, detached: true }));
   await ok(api.chat(agentId, CANARY));
   const minted = await api.post<{ token: string }>(`${PERSON}/tokens`, { scopes: ['chat', 'files'] });
   await ok(api.chat(agentId, CANARY, { key: minted.body.token }));
@@ -125,9 +148,25 @@ const rebuild = async (name: string): Promise<void> => {
   }, LONG_TIMEOUT);
 };
 
-it('personal data is in the clear in no log, message or trace, and nowhere at all once its end user is deleted', async () => {
+/** Has a prompt of the agent delivered, and another wait. */
+const schedule = async (agentId: string): Promise<void> => {
+  const schedules = new AgentSchedules(api, agentId);
+  const entry = { id: 'reminder', nextRunAt: fromNow(1_000), prompt: CANARY };
+  expect((await schedules.publish(entry)).status).toBe(200);
+  await eventually(async () => expect((await schedules.only()).lastRunAt).not.toBeNull(), LONG_TIMEOUT);
+  expect((await schedules.publish({ ...entry, nextRunAt: fromNow(3_600_000) })).status).toBe(200);
+};
+
+type KeyRow = { readonly end_user_id: string; readonly sealed_key: string };
+
+/** Uses everything of a person with an agent, and deletes it. Returns what the vaults had of it. */
+const expectForgotten = async (): Promise<{
+  readonly agentId: string;
+  readonly keys: ReadonlyMap<string, readonly KeyRow[]>;
+}> => {
   const agentId = await createPerson();
   await use(agentId);
+  await schedule(agentId);
   const token = await invokeWebhook(agentId);
   expect(places(['event-store', 'nats', 'logs'])).toEqual([]);
   expect(places(['.'], token)).toEqual([]);
@@ -138,10 +177,10 @@ it('personal data is in the clear in no log, message or trace, and nowhere at al
   );
   expect(filesWith(folder.path, CANARY)).not.toEqual([]);
 
-  const kept = new Map<string, unknown[]>();
+  const keys = new Map<string, readonly KeyRow[]>();
   for (const vault of VAULTS)
-    kept.set(vault, await database.query(`SELECT end_user_id, sealed_key FROM ${vault}`));
-  expect([...kept.values()].map((rows) => rows.length)).toEqual([1, 1]);
+    keys.set(vault, await database.query<KeyRow>(`SELECT end_user_id, sealed_key FROM ${vault}`));
+  expect([...keys.values()].map((rows) => rows.length)).toEqual([1, 1]);
   await ok(api.call('DELETE', PERSON));
   expect(await livingKeys()).toBe(0);
   expect((await api.get(PERSON)).status).toBe(404);
@@ -149,45 +188,63 @@ it('personal data is in the clear in no log, message or trace, and nowhere at al
     expect(places(['.'])).toEqual([]);
     expect(await tablesWith(database, CANARY)).toEqual([]);
   }, LONG_TIMEOUT);
+  return { agentId, keys };
+};
 
-  // A backup from before the deletion brings the keys back.
-  for (const [vault, rows] of kept)
-    for (const { end_user_id, sealed_key } of rows as { end_user_id: string; sealed_key: string }[])
-      await database.query(
-        `UPDATE ${vault} SET sealed_key = $2, destroyed_at = NULL WHERE end_user_id = $1`,
-        [end_user_id, sealed_key],
-      );
-  for (const projection of ['end-user-list', 'agent-list', 'audit-list']) await rebuild(projection);
-  expect((await api.get(PERSON)).status).toBe(404);
-  expect((await api.get(`/api/agents/${agentId}`)).status).toBe(404);
-  await eventually(async () => expect(await livingKeys()).toBe(0), LONG_TIMEOUT);
-  for (const projection of ['end-user-list', 'agent-list', 'audit-list']) await rebuild(projection);
-  expect(await tablesWith(database, CANARY)).toEqual([]);
+describe('with every service in a separate process', () => {
+  beforeAll(() => start(inSeparateProcesses));
+  afterAll(stop);
+
+  it('personal data is in the clear in no log, message or trace, and nowhere at all once its end user is deleted', async () => {
+    await expectForgotten();
+  });
 });
 
-it('a deletion that the database interrupts is finished later, and brings nobody back', async () => {
-  const agentId = await createPerson();
-  await database.transaction(
-    async (tx) => {
-      // The deletion is in the log, and then cannot destroy the keys.
-      await tx.query(`LOCK TABLE ${VAULTS.join(', ')} IN SHARE MODE`);
-      const deletion = api.call('DELETE', PERSON);
-      await eventually(async () => {
-        const waiting = await database.query(
-          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-           WHERE wait_event_type = 'Lock' AND query LIKE '%personal_key%'`,
+describe('with every service in one process', () => {
+  beforeAll(() => start(inOneProcess));
+  afterAll(stop);
+
+  it('personal data is in the clear in no log, message or trace, and nowhere once its end user is deleted, nor after a restored backup', async () => {
+    const { agentId, keys } = await expectForgotten();
+    // A backup from before the deletion brings the keys back.
+    for (const [vault, rows] of keys)
+      for (const { end_user_id, sealed_key } of rows)
+        await database.query(
+          `UPDATE ${vault} SET sealed_key = $2, destroyed_at = NULL WHERE end_user_id = $1`,
+          [end_user_id, sealed_key],
         );
-        expect(waiting).not.toEqual([]);
-      }, LONG_TIMEOUT);
-      expect((await deletion).status).toBe(503);
-      expect((await api.get(PERSON)).status).toBe(404);
-    },
-    { statementTimeoutMs: 30_000 },
-  );
-  await eventually(async () => {
-    expect(await livingKeys()).toBe(0);
+    for (const projection of ['end-user-list', 'agent-list', 'audit-list']) await rebuild(projection);
+    expect((await api.get(PERSON)).status).toBe(404);
     expect((await api.get(`/api/agents/${agentId}`)).status).toBe(404);
-  }, LONG_TIMEOUT);
-  const again = await api.call('PUT', PERSON, { body: {} });
-  expect([again.status, again.body]).toMatchObject([201, { displayName: null, tags: [], agentCount: 0 }]);
+    await eventually(async () => expect(await livingKeys()).toBe(0), LONG_TIMEOUT);
+    for (const projection of ['end-user-list', 'agent-list', 'audit-list']) await rebuild(projection);
+    expect(await tablesWith(database, CANARY)).toEqual([]);
+  });
+
+  it('a deletion that the database interrupts is finished later, and brings nobody back', async () => {
+    const agentId = await createPerson();
+    await database.transaction(
+      async (tx) => {
+        // The deletion is in the log, and then cannot destroy the keys.
+        await tx.query(`LOCK TABLE ${VAULTS.join(', ')} IN SHARE MODE`);
+        const deletion = api.call('DELETE', PERSON);
+        await eventually(async () => {
+          const waiting = await database.query(
+            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+           WHERE wait_event_type = 'Lock' AND query LIKE '%personal_key%'`,
+          );
+          expect(waiting).not.toEqual([]);
+        }, LONG_TIMEOUT);
+        expect((await deletion).status).toBe(503);
+        expect((await api.get(PERSON)).status).toBe(404);
+      },
+      { statementTimeoutMs: 30_000 },
+    );
+    await eventually(async () => {
+      expect(await livingKeys()).toBe(0);
+      expect((await api.get(`/api/agents/${agentId}`)).status).toBe(404);
+    }, LONG_TIMEOUT);
+    const again = await api.call('PUT', PERSON, { body: {} });
+    expect([again.status, again.body]).toMatchObject([201, { displayName: null, tags: [], agentCount: 0 }]);
+  });
 });

@@ -5,7 +5,9 @@ import { Api } from './api.fixture.js';
 import { openConsole } from './console.suite.js';
 import { anOwner, PEOPLE } from './end-users.fixture.js';
 import { Executions } from './executions.fixture.js';
+import { AgentSchedules } from './schedules.fixture.js';
 import type { Stack } from './stack.fixture.js';
+import { Webhook } from './webhooks.fixture.js';
 
 const IDLE_SECONDS = 15;
 
@@ -67,5 +69,26 @@ export const describeIdleTime = (stack: () => Stack): void => {
       socket.close();
       await api.inState(id, 'sleeping', 30_000);
     });
+
+    it('falls asleep by it although its program is asked for its schedules, and a webhook counts as its use', async () => {
+      const { id } = await api.runningAgent({ templateId: 'probe', idleTtlSeconds: IDLE_SECONDS });
+      const own = new AgentSchedules(api, id);
+      await own.executions.run(`printf %s '[{"id":"daily","cron":"@daily"}]' > schedules`);
+      await own.sleep();
+      const woken = (await api.post(`/api/agents/${id}/start`)).body['lastActiveAt'];
+      // The first poll follows a second later.
+      await eventually(async () => expect(await own.only()).toMatchObject({ source: 'polled' }), {
+        timeoutMs: 30_000,
+      });
+      const asleep = await api.inState(id, 'sleeping', 40_000);
+      expect(asleep).toMatchObject({ stateReason: 'idle' });
+      const usedAfterMs = Date.parse(String(asleep['lastActiveAt'])) - Date.parse(String(woken));
+      expect(usedAfterMs).toBeLessThan(1_000);
+      const hook = new Webhook(stack, api, id);
+      const invokedAt = Date.now();
+      await hook.ended(await hook.accepted('wake up'));
+      const { lastActiveAt, lastActivityKind } = await own.agent();
+      expect([Date.parse(String(lastActiveAt)) >= invokedAt, lastActivityKind]).toEqual([true, 'webhook']);
+    }, 100_000);
   });
 };

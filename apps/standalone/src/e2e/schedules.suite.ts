@@ -61,6 +61,21 @@ export const describeSchedules = (stack: () => Stack): void => {
         ['entries[1]', 'entries[2].cron', 'entries[3].id', 'entries[3].tz'],
       ]);
       expect((await own.call({ body: {} })).body).toMatchObject({ detail: { code: 'invalid_schedule' } });
+      const beyond: readonly (readonly [string, readonly object[]])[] = [
+        ['entries', Array.from({ length: 101 }, (_, n) => ({ id: String(n), cron: '@daily' }))],
+        ['entries[0].id', [{ id: 'x'.repeat(129), cron: '@daily' }]],
+        ['entries[0].id', [{ id: '', cron: '@daily' }]],
+        ['entries[0].prompt', [{ id: 'a', cron: '@daily', prompt: 'é'.repeat(8_193) }]],
+        ['entries[0].nextRunAt', [{ id: 'a', nextRunAt: 'tomorrow' }]],
+        ...['@reboot', '0 0 L * *', '0 0 ? * 1', '0 0 15W * *', '0 0 * * 1#2', '* * * * * *'].map(
+          (cron) => ['entries[0].cron', [{ id: 'a', cron }]] as const,
+        ),
+      ];
+      for (const [path, entries] of beyond) {
+        const { status, body } = await own.publish(...entries);
+        const { fields: found } = body['detail'] as { fields: { path: string }[] };
+        expect([path, status, found.map((field) => field.path)]).toEqual([path, 400, [path]]);
+      }
       expect(await own.only()).toMatchObject({ ...valid, nextRunAt: null, prompt: null });
       expect((await own.publish()).body).toEqual({ entries: 0 });
       expect((await own.list()).body.items).toEqual([]);

@@ -1,4 +1,5 @@
 import { eventually } from '@berth/testing';
+import type { FakeUpstream } from '@berth/testing/upstream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeAccountApi } from './account-api.suite.js';
 import { describeAccountsApi } from './accounts-api.suite.js';
@@ -20,31 +21,46 @@ import { describeFeedback } from './feedback.suite.js';
 import { describeFileChanges } from './file-changes.suite.js';
 import { describeFileTransfers } from './file-transfers.suite.js';
 import { describeFilesApi } from './files-api.suite.js';
+import { describeHeldMessages } from './held-messages.suite.js';
 import { describeIdleTime } from './idle-time.suite.js';
 import { describeIsolation } from './isolation.suite.js';
+import { describeKilledSenders } from './killed-senders.suite.js';
 import { describeSchedules } from './schedules.suite.js';
+import { describeShownSecrets } from './shown-secrets.suite.js';
 import { describeRequestRate, describeTokensApi } from './tokens-api.suite.js';
+import { describeKilledLlm, describeLlm } from './llm-calls.suite.js';
+import { provideModels } from './llm.fixture.js';
 import { describeOpenStreams } from './open-streams.suite.js';
+import { describePlans } from './plans.suite.js';
 import { describePoliciesApi } from './policies-api.suite.js';
 import { startSeparateStack, type SeparateStack } from './separate-processes.fixture.js';
 import { temporaryFolder } from './stack.fixture.js';
 import { holdTable } from './tables.fixture.js';
 import { describeWebhookCallers } from './webhook-callers.suite.js';
 import { describeWebhooks } from './webhooks.suite.js';
+import { describeUsage } from './usage-api.suite.js';
 
 const folder = temporaryFolder();
 let stack: SeparateStack | undefined;
+let upstream: FakeUpstream | undefined;
+const fakeUpstream = (): FakeUpstream => {
+  if (upstream === undefined) throw new Error('The upstream did not start.');
+  return upstream;
+};
 const running = (): SeparateStack => {
   if (stack === undefined) throw new Error('The stack did not start.');
   return stack;
 };
 
 beforeAll(async () => {
-  stack = await startSeparateStack(folder.path);
+  const models = await provideModels(folder.path);
+  upstream = models.upstream;
+  stack = await startSeparateStack(folder.path, models.env);
 });
 
 afterAll(async () => {
   await stack?.stop();
+  await upstream?.stop();
   folder.remove();
 });
 
@@ -61,11 +77,16 @@ describe('every service as a separate process, with two each of gateway, agents,
     await running().replace('agents');
     await running().replace('agents-2');
   });
+  describePlans(running, () => {
+    for (const { child } of running().programs.values()) child.kill('SIGHUP');
+  });
   describeTokensApi(running);
+  describeShownSecrets(running);
   describeEndUserSuspension(running);
   describeRequestRate(running);
   describeOpenStreams(running);
   describeAuditOfEndUsers(running);
+  describeUsage(running);
   describeEnvironmentApi(running);
   describeExecApi(running);
   describeExecAndAgents(running);
@@ -73,8 +94,11 @@ describe('every service as a separate process, with two each of gateway, agents,
   describeFileTransfers(running);
   describeFileChanges(running);
   describeConsoleApi(running);
+  describeHeldMessages(running);
   describeIdleTime(running);
   describeSchedules(running);
+  describeLlm(running, fakeUpstream);
+  describeKilledLlm(running, fakeUpstream);
   describeAppProxy(running);
   describeFeedback(running);
   describeWebhooks(running);
@@ -82,6 +106,7 @@ describe('every service as a separate process, with two each of gateway, agents,
 
   describe('a killed service', () => {
     const api = new Api(running);
+    describeKilledSenders(running);
 
     it.each(['accounts', 'agents', 'delivery', 'runtime', 'gateway'])(
       '%s: chats that reach the gateway end within 6 s while it is down, and succeed within 30 s of its restart',
@@ -156,15 +181,21 @@ describe('every service as a separate process, with two each of gateway, agents,
       expect((await api.get<{ items: object[] }>(path)).body.items).toMatchObject([{ id }]);
     }, 120_000);
 
-    it('agents: a suspension in their absence is 503 and changes nothing, and one that meets their end holds or not for all', async () => {
+    it('agents: a suspension or policy in their absence is 503 and changes nothing, and a suspension that meets their end holds or not for all', async () => {
       const owners = await Promise.all([1, 2, 3, 4].map(() => anOwner(api, { idleTtlSeconds: 0 })));
       const suspend = ({ externalId }: AgentOwner) => api.post(`${PEOPLE}/${externalId}/suspend`);
       const [first, ...others] = owners as [AgentOwner, ...AgentOwner[]];
       await endAgents();
       const refused = await suspend(first);
       expect([refused.status, codeOf(refused)]).toEqual([503, 'service_unavailable']);
+      const policies = [`${PEOPLE}/${first.externalId}/policy`, '/api/v1/end-user-defaults'];
+      for (const path of policies) {
+        const put = await api.call('PUT', path, { body: { policy: { wakes_per_hour: 1 } } });
+        expect([put.status, codeOf(put)]).toEqual([503, 'service_unavailable']);
+      }
       await replaceAgents();
       await api.inState(first.agentId, 'running', 30_000);
+      for (const path of policies) expect((await api.get(path)).body['policy']).toBeNull();
       expect((await api.get(`${PEOPLE}/${first.externalId}`)).body).toMatchObject({
         ...{ status: 'active', suspendedAt: null },
       });

@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Env } from '@berth/config';
+import { SERVICES } from '@berth/contracts/operations';
 import { startEmbedded, type EmbeddedInfrastructure, type ServiceName } from '@berth/embedded';
 import { newId } from '@berth/kernel';
 import { createLogger } from '@berth/telemetry';
@@ -11,7 +12,10 @@ import { Program, readKey, TEST_TEMPLATES, type Stack } from './stack.fixture.js
 
 const SHIPPED_TEMPLATES = fileURLToPath(new URL('../../../../infra/templates', import.meta.url));
 
-/** Every service as a separate process, with two each of the gateway, `agents`, `exec` and `schedules`, on one infrastructure. */
+/** Services behind the gateway that run in two processes. */
+const TWICE = ['agents', 'exec', 'schedules'];
+
+/** Every service as a separate process, with two each of the gateway and those of `TWICE`, on one infrastructure. */
 export interface SeparateStack extends Stack {
   readonly infrastructure: EmbeddedInfrastructure;
   /** By name; the second ones are `gateway-2`, `agents-2`, `exec-2`, `schedules-2`. */
@@ -37,17 +41,7 @@ export const startSeparateStack = async (
   const ports = [await freePort(), await freePort()] as const;
   const env = { ...serviceEnv(dataDir, infrastructure), ...more };
   const own: Record<string, Env> = {
-    accounts: {},
-    agents: {},
-    'agents-2': {},
-    audit: {},
-    delivery: {},
-    'end-users': {},
-    exec: {},
-    'exec-2': {},
-    files: {},
-    schedules: {},
-    'schedules-2': {},
+    ...Object.fromEntries([...SERVICES, ...TWICE.map((name) => `${name}-2`)].map((name) => [name, {}])),
     runtime: { BERTH_HOST_ID: host, BERTH_GATEWAY_URL: `http://127.0.0.1:${String(ports[0])}` },
     gateway: { PORT: String(ports[0]) },
     'gateway-2': { PORT: String(ports[1]) },

@@ -10,7 +10,9 @@ import { Executions } from './executions.fixture.js';
 import { HostNetwork } from './host-network.fixture.js';
 import { berth, HOSTS, JoinedHost, listed, untilHostIs } from './joined-hosts.fixture.js';
 import { programOf } from './processes.fixture.js';
+import { AgentSchedules, fromNow } from './schedules.fixture.js';
 import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
+import { Webhook } from './webhooks.fixture.js';
 
 /** The installation loses a silent host after 30 s; its reconciler then acts every second. */
 const LOST_WITHIN_MS = 60_000;
@@ -35,7 +37,11 @@ const joinAs = async (name: string): Promise<JoinedHost> => {
 
 beforeAll(async () => {
   network = new HostNetwork();
-  stack = await startStandaloneStack(join(folder.path, 'main'), { BERTH_NATS_HOST: network.address });
+  stack = await startStandaloneStack(join(folder.path, 'main'), {
+    BERTH_NATS_HOST: network.address,
+    BERTH_HOST: '0.0.0.0',
+    BERTH_ALLOW_UNISOLATED: '1',
+  });
   for (const name of ['one', 'two', 'three']) await joinAs(name);
 });
 
@@ -122,6 +128,28 @@ describe('hosts that joined a running installation with a credential of their ow
     await agentOn(host(1));
     expect((await listed(api, host(0).id))?.state).toBe('draining');
     expect((await api.chat(asleep, 'hello')).status).toBe(200);
+  });
+
+  it('get what webhooks and schedules send to their agents, each on its own host', async () => {
+    const agents = [];
+    for (const one of [host(0), host(1)]) agents.push(await agentOn(one, { templateId: 'probe' }));
+    const hooks = agents.map((id) => new Webhook(running, api, id));
+    for (const hook of hooks) {
+      const own = new AgentSchedules(api, hook.agentId);
+      const entry = { id: 'tea', nextRunAt: fromNow(2_000), prompt: `tea for ${hook.agentId}` };
+      expect((await own.publish(entry)).status).toBe(200);
+      await own.sleep();
+    }
+    for (const hook of hooks) await hook.ended(await hook.accepted(`post for ${hook.agentId}`));
+    for (const hook of hooks)
+      await eventually(
+        async () =>
+          expect((await hook.received()).map(({ message }) => String(message)).toSorted()).toEqual([
+            `post for ${hook.agentId}`,
+            `tea for ${hook.agentId}`,
+          ]),
+        { timeoutMs: 30_000 },
+      );
   });
 
   it('leave a creation without a ready host with 503 no_capacity, and its name free', async () => {

@@ -1,7 +1,9 @@
+import type { FakeUpstream } from '@berth/testing/upstream';
 import { afterAll, beforeAll } from 'vitest';
 import { describeAccountApi } from './account-api.suite.js';
 import { describeAccountsApi } from './accounts-api.suite.js';
 import { describeAgentsApi } from './agents-api.suite.js';
+import { describeAnalytics } from './analytics.suite.js';
 import { describeAppProxy } from './app.suite.js';
 import { describeCaps } from './caps.suite.js';
 import { describeConsoleCommand } from './console-command.suite.js';
@@ -21,30 +23,41 @@ import { describeFeedback } from './feedback.suite.js';
 import { describeFileChanges } from './file-changes.suite.js';
 import { describeFileTransfers } from './file-transfers.suite.js';
 import { describeFilesApi } from './files-api.suite.js';
+import { describeHeldMessages } from './held-messages.suite.js';
 import { describeIdleTime } from './idle-time.suite.js';
 import { describeLargestAgents } from './largest-agents.suite.js';
 import { describeIsolation } from './isolation.suite.js';
+import { describePlans } from './plans.suite.js';
 import { describePoliciesApi } from './policies-api.suite.js';
 import { describeSchedules } from './schedules.suite.js';
+import { describeShownSecrets } from './shown-secrets.suite.js';
 import { describeTokensApi } from './tokens-api.suite.js';
+import { describeLlm } from './llm-calls.suite.js';
+import { provideModels } from './llm.fixture.js';
 import { describeOpenStreams } from './open-streams.suite.js';
 import { describeWebhookCallers } from './webhook-callers.suite.js';
 import { describeWebhooks } from './webhooks.suite.js';
 import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
+import { describeUsage } from './usage-api.suite.js';
 
 const folder = temporaryFolder();
 let stack: StandaloneStack;
+let upstream: FakeUpstream;
 
 beforeAll(async () => {
-  stack = await startStandaloneStack(folder.path, environmentOfPage());
+  const models = await provideModels(folder.path);
+  upstream = models.upstream;
+  stack = await startStandaloneStack(folder.path, { ...environmentOfPage(), ...models.env });
 });
 
 afterAll(async () => {
   await stack.stop();
+  await upstream.stop();
   folder.remove();
 });
 
 describeAgentsApi(() => stack);
+describeAnalytics(() => stack);
 describeAccountApi(() => stack);
 describeAccountsApi(() => stack);
 describeIsolation(() => stack);
@@ -53,10 +66,16 @@ describeEndUserAgents(() => stack);
 describeEndUserTokens(() => stack);
 describePoliciesApi(() => stack);
 describeCaps(() => stack);
+describePlans(
+  () => stack,
+  () => void stack.program.child.kill('SIGHUP'),
+);
 describeTokensApi(() => stack);
+describeShownSecrets(() => stack);
 describeEndUserSuspension(() => stack);
 describeOpenStreams(() => stack);
 describeAuditOfEndUsers(() => stack);
+describeUsage(() => stack);
 describeEnvironmentApi(() => stack);
 describeExecApi(() => stack);
 describeExecAndAgents(() => stack);
@@ -64,8 +83,13 @@ describeFilesApi(() => stack);
 describeFileTransfers(() => stack);
 describeFileChanges(() => stack);
 describeConsoleApi(() => stack);
+describeHeldMessages(() => stack);
 describeIdleTime(() => stack);
 describeSchedules(() => stack);
+describeLlm(
+  () => stack,
+  () => upstream,
+);
 describeAppProxy(() => stack);
 describeConsoleCommand(() => stack);
 describeDoctorCommand(() => stack);

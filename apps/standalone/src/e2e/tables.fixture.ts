@@ -49,3 +49,14 @@ export const holdTable = async (dataDir: string, table: string): Promise<HeldTab
     release: () => client.end(),
   };
 };
+
+/** Queries as a role that cannot log in. */
+export const queryTablesAs = async (dataDir: string, role: string, sql: string): Promise<unknown[]> => {
+  const client = await connect(dataDir);
+  try {
+    await client.query(`SET ROLE ${role}`);
+    return (await client.query(sql)).rows as unknown[];
+  } finally {
+    await client.end();
+  }
+};

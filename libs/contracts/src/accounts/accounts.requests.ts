@@ -18,6 +18,8 @@ export interface KeyView {
 export interface Authenticate {
   /** SHA-256 of the whole key (`mk_…`), hex. The key itself never travels. */
   readonly keyHash: string;
+  /** false: the key is only looked up, which is no use of it. Absent in requests of earlier releases. */
+  readonly isRequest?: boolean;
 }
 
 /** The caller behind a valid key. */
@@ -40,6 +42,11 @@ export interface MintedKey extends KeyView {
 
 export interface RevokeKey extends CommandEnvelope {
   readonly keyId: string;
+  /**
+   * Scopes of the key that sends the request: it can revoke itself, and keys that have no other scopes (otherwise 403
+   * `missing_scope`). Absent in requests of earlier releases, which are not checked.
+   */
+  readonly holderScopes?: readonly Scope[];
 }
 
 export interface ListKeys extends PageRequest {
@@ -95,6 +102,11 @@ export interface OwnAccountView {
   readonly key: { readonly id: string; readonly name: string; readonly scopes: readonly Scope[] };
 }
 
+export interface PlansInUse {
+  /** The ids of plans that at least one account has. */
+  readonly planIds: readonly string[];
+}
+
 export interface GetStanding {
   readonly accountId: string;
 }
@@ -120,6 +132,8 @@ export const accountsRequests = {
    * Whether the account of a credential that another service has found is suspended, as `authenticate` tells it of a key.
    */
   standing: defineRequest<GetStanding, Standing>('qry.accounts.standing.v1', 4_700),
+  /** Whether it is the account of the installation's first start. */
+  isFirst: defineRequest<GetStanding, { readonly isFirst: boolean }>('qry.accounts.is-first.v1', 4_700),
   /**
    * Errors: forbidden `missing_scope` with `requiredScope`; invalid `invalid_request` with `fields`; conflict
    * `key_already_minted` with `keyId` when this command has already been handled: the secret is shown once.
@@ -144,6 +158,8 @@ export const accountsRequests = {
   getAccount: defineRequest<GetAccount, AccountView>('qry.accounts.get-account.v1'),
   /** Errors: not_found `account_not_found`, `key_not_found`. */
   ownAccount: defineRequest<GetOwnAccount, OwnAccountView>('qry.accounts.own-account.v1'),
+  /** The plans that the operator's file must keep. */
+  plansInUse: defineRequest<Record<string, never>, PlansInUse>('qry.accounts.plans-in-use.v1'),
   /** Newest first. Errors: invalid `invalid_request` for a bad cursor. */
   listAccounts: defineRequest<PageRequest, Page<AccountView>>('qry.accounts.list-accounts.v1'),
 };

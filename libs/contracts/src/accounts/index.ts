@@ -22,6 +22,7 @@ export {
   type OpenAccount,
   type OpenedAccount,
   type OwnAccountView,
+  type PlansInUse,
   type Standing,
   type Principal,
   type RevokeKey,

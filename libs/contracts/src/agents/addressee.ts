@@ -1,6 +1,6 @@
 /** The account of an agent that a caller names without a credential of the account. */
 export interface Addressee {
   readonly accountId: string;
-  /** Why nobody may use the agent now. */
+  /** Why the agent cannot be used now. */
   readonly suspended: 'account_suspended' | 'end_user_suspended' | null;
 }

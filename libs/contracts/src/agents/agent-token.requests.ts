@@ -16,8 +16,18 @@ export interface AuthenticatedAgent {
   readonly suspended: 'account_suspended' | 'end_user_suspended' | null;
 }
 
+/** Who pays for the LLM calls of the agent. */
+export interface LlmCaller extends AuthenticatedAgent {
+  /** Null for an agent of no end user. */
+  readonly endUserId: string | null;
+  /** The monthly spend cap in force; null: none. */
+  readonly capCents: number | null;
+}
+
 /** The token that the program of an agent has in `BERTH_AGENT_TOKEN`. */
 export const agentTokenRequests = {
   /** Errors: unauthenticated `unauthenticated` unless it is the token of the start that lives now. */
   authenticate: defineRequest<AuthenticateAgent, AuthenticatedAgent>('qry.agents.authenticate-agent.v1'),
+  /** As `authenticate`, with what limits the agent's LLM calls. */
+  llmCaller: defineRequest<AuthenticateAgent, LlmCaller>('qry.agents.llm-caller.v1'),
 };

@@ -35,6 +35,10 @@ export const agentsErrors = defineErrors({
     kind: 'unavailable',
     when: 'no ready host has the free memory and disk that the agent needs; nothing was created',
   },
+  plan_limit_reached: {
+    kind: 'payment_required',
+    when: 'the account has as many agents as its plan allows',
+  },
   repo_url_refused: {
     kind: 'invalid',
     when: 'Berth does not clone from this URL: its scheme, host, credentials or address is not allowed',

@@ -102,7 +102,7 @@ export const createAgentBody = Type.Object(
     externalUserId: Type.Optional(
       orNull(Type.String(), {
         description:
-          'The external id of the end user who owns the agent, who is created if unknown. Another than 1 to 128 letters, digits and `_ @ . : + -` is 400 `invalid_external_id`. Needs the scope `manage` too.',
+          'The external id of the end user who owns the agent, who is created if unknown. Another than 1 to 128 letters, digits and `_ @ . : + -`, and `.` and `..`, are 400 `invalid_external_id`. Needs the scope `manage` too.',
       }),
     ),
     instructions: Type.Optional(

@@ -1,3 +1,4 @@
+export { aboutIdentity } from './sealed-identity.js';
 export type { Addressee } from './addressee.js';
 export { AGENT_LIMITS, variableBytes } from './agent-limits.js';
 export {
@@ -24,6 +25,7 @@ export {
   agentTokenRequests,
   type AuthenticateAgent,
   type AuthenticatedAgent,
+  type LlmCaller,
 } from './agent-token.requests.js';
 export { nextWakeRequests, type NoteNextWake, type OwnerOfAgent } from './next-wake.requests.js';
 export {

@@ -14,6 +14,7 @@ export const AUDIT_ACTIONS = [
   'agent.start',
   'agent.stop',
   'cap.threshold',
+  'credits.grant',
   'end_user.create',
   'end_user.delete',
   'end_user.resume',

@@ -10,12 +10,12 @@ export interface AuthorizeWebhook {
   readonly tokenRequired: boolean;
 }
 
-/** Whoever may invoke the agent. */
+/** A caller that may invoke the agent. */
 export interface WebhookCaller {
   readonly accountId: string;
   /** null for a call without a token. */
   readonly tokenId: string | null;
-  /** Why nobody may use the agent now. */
+  /** Why the agent cannot be used now. */
   readonly suspended: 'account_suspended' | 'end_user_suspended' | null;
 }
 

@@ -7,7 +7,7 @@ export const endUsersErrors = defineErrors({
   end_user_suspended: { kind: 'forbidden', when: 'the end user is suspended' },
   invalid_external_id: {
     kind: 'invalid',
-    when: 'the external id of an end user is not 1 to 128 letters, digits and _ @ . : + -',
+    when: 'the external id of an end user is not 1 to 128 letters, digits and _ @ . : + -, or is . or ..',
   },
   token_already_minted: {
     kind: 'conflict',

@@ -5,10 +5,12 @@ export const SERVICES = [
   'accounts',
   'agents',
   'audit',
+  'billing',
   'delivery',
   'end-users',
   'exec',
   'files',
+  'llm',
   'schedules',
 ] as const;
 
@@ -17,8 +19,10 @@ export const SERVICES_WITH_TABLES = [
   'accounts',
   'agents',
   'audit',
+  'billing',
   'delivery',
   'end-users',
   'exec',
+  'llm',
   'schedules',
 ] as const;

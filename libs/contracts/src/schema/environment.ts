@@ -14,4 +14,4 @@ export const variableName = text({
 export const VARIABLE_VALUE_CHARS = 32_768;
 
 export const variableValue = (annotations: object = {}) =>
-  text({ min: 0, max: VARIABLE_VALUE_CHARS }, annotations);
+  text({ min: 0, max: VARIABLE_VALUE_CHARS, maxUnits: VARIABLE_VALUE_CHARS }, annotations);

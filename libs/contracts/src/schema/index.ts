@@ -16,4 +16,4 @@ export {
 export { cursor, pageMembers, pageQuery, type PageQuery, type PageRequest } from './page.js';
 export { policy, type Policy } from './policy.js';
 export type { NullWhenAbsent, Shape } from './shapes.js';
-export { isStorable, text, utf8Bytes, type TextBounds, type TextSchema } from './text.js';
+export { hasLength, isStorable, text, utf8Bytes, type TextBounds, type TextSchema } from './text.js';

@@ -1,10 +1,12 @@
 import Type, { type TRefine, type TString } from 'typebox';
 
-/** Bounds of a text. Lengths count UTF-16 units. */
+/** Bounds of a text. Lengths count characters, which are Unicode code points. */
 export interface TextBounds {
   /** By default 1. */
   readonly min?: number;
   readonly max: number;
+  /** In UTF-16 units. */
+  readonly maxUnits?: number;
   /** In UTF-8. */
   readonly maxBytes?: number;
   readonly pattern?: RegExp;
@@ -14,15 +16,13 @@ export interface TextBounds {
 
 export type TextSchema = TRefine<TString>;
 
-/**
- * A string within bounds. NUL and lone surrogates are never valid. JSON Schema counts code points, so the exact length
- * is checked besides the keywords.
- */
+/** A string within bounds. NUL and lone surrogates are never valid. */
 export const text = (bounds: TextBounds, annotations: object = {}): TextSchema => {
-  const { min = 1, max, maxBytes, pattern } = bounds;
+  const { min = 1, max, maxUnits, maxBytes, pattern } = bounds;
   const schema = Type.String({
     ...(min === 0 ? {} : { minLength: min }),
     maxLength: max,
+    ...(maxUnits === undefined ? {} : { 'x-max-utf16-units': maxUnits }),
     ...(maxBytes === undefined ? {} : { 'x-max-bytes': maxBytes }),
     ...(pattern === undefined ? {} : { pattern: pattern.source }),
     ...annotations,
@@ -43,8 +43,11 @@ const textProblem = (value: unknown, bounds: TextBounds): string | undefined => 
   return means ?? `must match ${pattern.source}`;
 };
 
-const sizeOrUnicodeProblem = (value: string, { min = 1, max, maxBytes }: TextBounds): string | undefined => {
-  if (value.length < min || value.length > max) return `must be ${min} to ${max} characters long`;
+const sizeOrUnicodeProblem = (value: string, bounds: TextBounds): string | undefined => {
+  const { min = 1, max, maxUnits, maxBytes } = bounds;
+  if (!hasLength(value, min, max)) return `must be ${min} to ${max} characters long`;
+  if (maxUnits !== undefined && value.length > maxUnits)
+    return `must be at most ${maxUnits} UTF-16 units long`;
   if (maxBytes !== undefined && exceeds(value, maxBytes))
     return `must contain at most ${maxBytes} bytes of UTF-8`;
   return isStorable(value) ? undefined : 'must be valid Unicode without NUL characters';
@@ -52,6 +55,21 @@ const sizeOrUnicodeProblem = (value: string, { min = 1, max, maxBytes }: TextBou
 
 /** Whether Postgres can store the text: it contains neither NUL nor a lone surrogate. */
 export const isStorable = (value: string): boolean => !value.includes('\0') && value.isWellFormed();
+
+/** Whether a text has `min` to `max` characters. One of them takes one or two UTF-16 units, so few texts are counted. */
+export const hasLength = (value: string, min: number, max: number): boolean => {
+  const units = value.length;
+  if (units < min || units > 2 * max) return false;
+  if (units >= 2 * min && units <= max) return true;
+  const characters = countCharacters(value);
+  return characters >= min && characters <= max;
+};
+
+const countCharacters = (value: string): number => {
+  let count = 0;
+  for (const _character of value) count += 1;
+  return count;
+};
 
 /** A UTF-16 unit takes at most three bytes, so most texts need not be encoded. */
 const exceeds = (value: string, maxBytes: number): boolean =>

@@ -70,6 +70,19 @@ const maySubscribe = async (service: string, subject: string): Promise<boolean> 
   return !refused;
 };
 
+const mayPublish = async (service: string, subject: string): Promise<boolean> => {
+  const connection = await connectAs(service);
+  let refused = false;
+  const watching = (async () => {
+    for await (const { type } of connection.status()) refused ||= type === 'error';
+  })();
+  connection.publish(subject);
+  await connection.flush();
+  await connection.close();
+  await watching;
+  return !refused;
+};
+
 describe('the broker of docker-compose.yml', () => {
   it.each(SERVICES)('accepts %s with its own secret, for its own subjects', async (service) => {
     const inbox = service === 'runtime' ? `runtime-${file('host_id')}` : service;
@@ -83,6 +96,16 @@ describe('the broker of docker-compose.yml', () => {
     expect(await maySubscribe('runtime', `berth.cmd.runtime.start.v1.${file('host_id')}`)).toBe(true);
     expect(await maySubscribe('runtime', `berth.qry.runtime.logs.v1.${file('host_id')}`)).toBe(true);
     expect(await maySubscribe('runtime', 'berth.cmd.runtime.start.v1.hst_other')).toBe(false);
+  });
+
+  it('lets the runtime send all that its host reports, and nothing for another host', async () => {
+    const subjects = SERVICE_ACCESS.runtime.calls.filter((subject) => subject.endsWith('.{from}'));
+    expect(subjects.length).toBeGreaterThan(1);
+    for (const subject of subjects) {
+      const of = (host: string): string => `berth.${subject.replace('{from}', host)}`;
+      expect(await mayPublish('runtime', of(file('host_id'))), subject).toBe(true);
+      expect(await mayPublish('runtime', of('hst_other')), subject).toBe(false);
+    }
   });
 
   it('rejects clients without a password', async () => {

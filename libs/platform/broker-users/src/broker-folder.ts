@@ -10,7 +10,7 @@ export const HOST_USERS_FILE = 'hosts.conf';
 
 /**
  * Gives hosts users on a broker that another program runs: writes them to `hosts.conf` in the folder, in the syntax of
- * nats-server. Whoever runs the broker makes it read the file again; `infra/compose/nats-start.sh` does.
+ * nats-server. The program that runs the broker makes it read the file again; `infra/compose/nats-start.sh` does.
  *
  * @param broker.folder where the users are kept, with their passwords
  * @param broker.address where this process reaches the broker

@@ -38,7 +38,7 @@ export class HostAccess {
     try {
       await this.#until(true, id, password);
     } catch (error) {
-      // Nobody has seen the password.
+      // The password was never shown.
       this.users.remove(id);
       this.broker.reload();
       throw error;

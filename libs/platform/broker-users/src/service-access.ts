@@ -6,11 +6,13 @@ export type ServiceName =
   | 'accounts'
   | 'agents'
   | 'audit'
+  | 'billing'
   | 'delivery'
   | 'end-users'
   | 'exec'
   | 'files'
   | 'gateway'
+  | 'llm'
   | 'runtime'
   | 'schedules';
 
@@ -31,14 +33,16 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'qry.accounts.dead-letters.v1',
       'qry.accounts.get-account.v1',
       'qry.accounts.health.v1',
+      'qry.accounts.is-first.v1',
       'qry.accounts.list-accounts.v1',
       'qry.accounts.list-feedback.v1',
       'qry.accounts.list-keys.v1',
       'qry.accounts.own-account.v1',
+      'qry.accounts.plans-in-use.v1',
       'qry.accounts.projections.v1',
       'qry.accounts.standing.v1',
     ],
-    calls: [],
+    calls: ['qry.llm.balance.v1'],
     publishes: ['accounts'],
     consumes: [],
     claim: 'takes',
@@ -84,6 +88,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'qry.agents.list-env.v1',
       'qry.agents.list-hosts.v1',
       'qry.agents.list.v1',
+      'qry.agents.llm-caller.v1',
       'qry.agents.locate.v1',
       'qry.agents.owner.v1',
       'qry.agents.programless-templates.v1',
@@ -106,8 +111,11 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'cmd.runtime.start.v1.{host}',
       'cmd.runtime.stop.v1.{host}',
       'cmd.runtime.thaw.v1.{host}',
+      'qry.accounts.get-account.v1',
+      'qry.accounts.plans-in-use.v1',
       'qry.agents.locate.v1',
       'qry.end-users.personal-key.v1',
+      'qry.llm.spend.v1',
       'qry.runtime.describe.v1.{host}',
       'qry.runtime.hosts.v1',
     ],
@@ -138,6 +146,24 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
     claim: 'takes',
     tables: true,
   },
+  billing: {
+    handles: [
+      'cmd.billing.delete-dead-letter.v1',
+      'cmd.billing.rebuild-projection.v1',
+      'cmd.billing.replay-dead-letter.v1',
+      'qry.billing.daily-usage.v1',
+      'qry.billing.dead-letters.v1',
+      'qry.billing.health.v1',
+      'qry.billing.projections.v1',
+      'qry.billing.usage.v1',
+      'qry.billing.verify.v1',
+    ],
+    calls: ['qry.accounts.plans-in-use.v1', 'qry.end-users.personal-key.v1'],
+    publishes: [],
+    consumes: [],
+    claim: 'takes',
+    tables: true,
+  },
   delivery: {
     handles: [
       'cmd.delivery.chat.v1',
@@ -161,6 +187,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'cmd.runtime.deliver.v1.{host}',
       'qry.agents.addressee.v1',
       'qry.agents.locate.v1',
+      'qry.llm.refusal.v1',
       'qry.runtime.find-delivery.v1.{host}',
     ],
     publishes: [],
@@ -308,6 +335,9 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'cmd.audit.rebuild-projection.v1',
       'cmd.audit.record-refusal.v1',
       'cmd.audit.replay-dead-letter.v1',
+      'cmd.billing.delete-dead-letter.v1',
+      'cmd.billing.rebuild-projection.v1',
+      'cmd.billing.replay-dead-letter.v1',
       'cmd.delivery.chat.v1',
       'cmd.delivery.delete-dead-letter.v1',
       'cmd.delivery.invoke-webhook.v1',
@@ -345,6 +375,10 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'cmd.files.open-stage.v1',
       'cmd.files.put-attachment.v1',
       'cmd.files.put.v1',
+      'cmd.llm.delete-dead-letter.v1',
+      'cmd.llm.grant-credits.v1',
+      'cmd.llm.rebuild-projection.v1',
+      'cmd.llm.replay-dead-letter.v1',
       'cmd.schedules.delete-dead-letter.v1',
       'cmd.schedules.publish.v1',
       'cmd.schedules.rebuild-projection.v1',
@@ -377,6 +411,12 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'qry.audit.health.v1',
       'qry.audit.list.v1',
       'qry.audit.projections.v1',
+      'qry.billing.daily-usage.v1',
+      'qry.billing.dead-letters.v1',
+      'qry.billing.health.v1',
+      'qry.billing.projections.v1',
+      'qry.billing.usage.v1',
+      'qry.billing.verify.v1',
       'qry.delivery.authorize-webhook.v1',
       'qry.delivery.dead-letters.v1',
       'qry.delivery.health.v1',
@@ -398,6 +438,11 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'qry.exec.list.v1',
       'qry.exec.projections.v1',
       'qry.files.health.v1',
+      'qry.llm.calls.v1',
+      'qry.llm.dead-letters.v1',
+      'qry.llm.endpoint.v1',
+      'qry.llm.health.v1',
+      'qry.llm.projections.v1',
       'qry.runtime.hosts.v1',
       'qry.runtime.logs.v1.{host}',
       'qry.runtime.usage.v1.{host}',
@@ -409,6 +454,32 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
     publishes: [],
     consumes: [],
     claim: 'reads',
+    tables: true,
+  },
+  llm: {
+    handles: [
+      'cmd.llm.delete-dead-letter.v1',
+      'cmd.llm.grant-credits.v1',
+      'cmd.llm.rebuild-projection.v1',
+      'cmd.llm.replay-dead-letter.v1',
+      'qry.llm.balance.v1',
+      'qry.llm.calls.v1',
+      'qry.llm.dead-letters.v1',
+      'qry.llm.endpoint.v1',
+      'qry.llm.health.v1',
+      'qry.llm.projections.v1',
+      'qry.llm.refusal.v1',
+      'qry.llm.spend.v1',
+    ],
+    calls: [
+      'qry.accounts.get-account.v1',
+      'qry.accounts.is-first.v1',
+      'qry.accounts.plans-in-use.v1',
+      'qry.agents.llm-caller.v1',
+    ],
+    publishes: [],
+    consumes: [],
+    claim: 'takes',
     tables: true,
   },
   runtime: {

@@ -88,6 +88,9 @@ const addressOption = ({ address }: HostMeans): readonly string[] =>
 const canFreeze = (mounts: string): boolean =>
   cgroupMounts(mounts).some(({ version, controllers }) => version === 2 || controllers.includes('freezer'));
 
+/** A folder of the PATH that this user cannot read hides which of the two it is. */
+const NOT_RUNNABLE = new Set<unknown>(['ENOENT', 'EACCES']);
+
 const run = (
   program: string,
   args: readonly string[],
@@ -95,6 +98,6 @@ const run = (
   new Promise((resolve) => {
     const options = { timeout: ASKED_WITHIN_MS, killSignal: 'SIGKILL' } as const;
     execFile(program, args, options, (error, output) =>
-      resolve({ output, failed: error !== null, missing: error?.code === 'ENOENT' }),
+      resolve({ output, failed: error !== null, missing: NOT_RUNNABLE.has(error?.code ?? 0) }),
     );
   });

@@ -7,10 +7,8 @@ export interface LogMark {
   readonly eventId: string;
 }
 
-/** The part of the event store that compares a mark with the log. */ export type MarkedLog = Pick<
-  EventStore,
-  'eventAt'
->;
+/** The part of the event store that compares a mark with the log. */
+export type MarkedLog = Pick<EventStore, 'eventAt'>;
 
 const AGAIN_AFTER_MS = 1_000;
 

@@ -6,5 +6,7 @@ export {
   type NetworkSettings,
   type OperatorFile,
 } from './parse-operator-file.js';
-export { OperatorSettings, readOperatorSettings } from './operator-settings.js';
+export type { Dialect, LlmModel, LlmProvider, LlmRates, LlmSettings } from './llm-settings.js';
+export type { Addon, Hosting, Plan } from './plan.js';
+export { OperatorSettings, readOperatorSettings, type FindPlansInUse } from './operator-settings.js';
 export type { NetworkDestination } from './network-destination.js';

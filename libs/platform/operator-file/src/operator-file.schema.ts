@@ -1,6 +1,9 @@
 import { parseImageReference } from '@berth/kernel';
-import Type, { type Static, type TSchema } from 'typebox';
+import Type, { type Static } from 'typebox';
+import { llmSchema } from './llm.schema.js';
 import { isResolverAddress, parseDestination } from './network-destination.js';
+import { plansSchema } from './plans.schema.js';
+import { section } from './section.schema.js';
 
 /** `host` or `host:port`, in lower case. */
 const HOST =
@@ -44,11 +47,10 @@ const hostEntry = Type.Union([
   Type.Object({ host, insecure: Type.Optional(Type.Boolean()) }, { additionalProperties: false }),
 ]);
 
-const section = <Members extends Record<string, TSchema>>(members: Members) =>
-  Type.Object(members, { additionalProperties: false });
-
 /** The operator's file. Every member has a default. */
 export const operatorFileSchema = section({
+  llm: Type.Optional(llmSchema),
+  plans: Type.Optional(plansSchema),
   deploy: Type.Optional(
     section({
       gitHosts: Type.Optional(Type.Array(hostEntry)),

@@ -1,11 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EnvReader } from '@berth/config';
+import { ConfigError, type EnvReader } from '@berth/config';
 import type { Logger } from '@berth/telemetry';
 import { OperatorFileError, parseOperatorFile, type OperatorFile } from './parse-operator-file.js';
 
+/** Finds the ids of the plans that accounts have. */
+export type FindPlansInUse = () => Promise<readonly string[]>;
+
 /** The operator's file as it was last read without a fault. */
 export class OperatorSettings {
+  private readonly listeners = new Set<() => void>();
+  private lastReading = Promise.resolve();
+
   constructor(
     private readonly path: string,
     private file: OperatorFile,
@@ -17,18 +23,40 @@ export class OperatorSettings {
     return this.file;
   }
 
-  /** Reads the file again on SIGHUP; returns a function that ends this. */
-  rereadOnHangUp(log: Logger): () => void {
-    const reread = (): void => {
+  /** Calls the listener after the file was read again; returns a function that ends this. */
+  onReread(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  /** Throws `ConfigError` if the file lacks one of the plans. */
+  requirePlans(planIds: readonly string[]): void {
+    try {
+      read(this.path, this.mayBeMissing, planIds);
+    } catch (error) {
+      throw new ConfigError([`BERTH_CONFIG ${described(this.path, error)}`], { cause: error });
+    }
+  }
+
+  /**
+   * Reads the file again on SIGHUP; returns a function that ends this. A file that lacks a plan in use has a fault;
+   * services that do not depend on plans need not find out which are in use.
+   */
+  rereadOnHangUp(log: Logger, findPlansInUse: FindPlansInUse = async () => []): () => void {
+    const reread = async (): Promise<void> => {
       try {
-        this.file = read(this.path, this.mayBeMissing);
+        this.file = read(this.path, this.mayBeMissing, await findPlansInUse());
         log.info('read the operator’s file again');
       } catch (error) {
         log.error({ err: error }, 'the operator’s file is not valid; its earlier content stays in force');
+        return;
       }
+      for (const listener of this.listeners) listener();
     };
-    process.on('SIGHUP', reread);
-    return () => void process.off('SIGHUP', reread);
+    // One after the other, so that the last signal decides.
+    const onHangUp = (): void => void (this.lastReading = this.lastReading.then(reread));
+    process.on('SIGHUP', onHangUp);
+    return () => void process.off('SIGHUP', onHangUp);
   }
 }
 
@@ -43,21 +71,23 @@ export const readOperatorSettings = (reader: EnvReader): OperatorSettings => {
   try {
     return new OperatorSettings(path, read(path, mayBeMissing), mayBeMissing);
   } catch (error) {
-    reader.problem(
-      'BERTH_CONFIG',
-      error instanceof OperatorFileError ? `(${path}) ${error.message}` : String(error),
-    );
+    reader.problem('BERTH_CONFIG', described(path, error));
     return new OperatorSettings(path, parseOperatorFile(''), mayBeMissing);
   }
 };
 
-const read = (path: string, mayBeMissing: boolean): OperatorFile => {
+const described = (path: string, error: unknown): string =>
+  error instanceof OperatorFileError ? `(${path}) ${error.message}` : String(error);
+
+const read = (path: string, mayBeMissing: boolean, plansInUse: readonly string[] = []): OperatorFile =>
+  parseOperatorFile(textOf(path, mayBeMissing), plansInUse);
+
+const textOf = (path: string, mayBeMissing: boolean): string => {
   try {
-    return parseOperatorFile(readFileSync(path, 'utf8'));
+    return readFileSync(path, 'utf8');
   } catch (error) {
-    if (error instanceof OperatorFileError) throw error;
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
-    if (mayBeMissing && code === 'ENOENT') return parseOperatorFile('');
+    if (mayBeMissing && code === 'ENOENT') return '';
     throw new OperatorFileError(`cannot be read (${code})`);
   }
 };

@@ -12,7 +12,7 @@ const faultOf = (text: string): string => {
 
 describe("the operator's file", () => {
   it('has a default for everything', () => {
-    expect(parseOperatorFile('')).toEqual({
+    expect(parseOperatorFile('')).toMatchObject({
       deploy: {
         gitHosts: [{ host: 'github.com', insecure: false }],
         registries: [

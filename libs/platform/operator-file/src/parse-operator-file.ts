@@ -1,6 +1,10 @@
 import { Errors } from 'typebox/value';
 import { LineCounter, parseDocument, type Document, type Node } from 'yaml';
+import type { Fault } from './fault.js';
+import { llmFaults, llmSettings, type LlmSettings } from './llm-settings.js';
 import { parseDestination, type NetworkDestination } from './network-destination.js';
+import { longDecimals } from './long-decimals.js';
+import { missingPlans, planFaults, plansOf, type Plan } from './plan.js';
 import { operatorFileSchema, type OperatorFileText } from './operator-file.schema.js';
 
 /** A host that Berth may fetch from. `insecure`: by plain HTTP too, and at private addresses. */
@@ -21,6 +25,8 @@ export interface NetworkSettings {
 
 /** What the operator has decided, with defaults for everything that the file leaves out. */
 export interface OperatorFile {
+  readonly llm: LlmSettings;
+  readonly plans: readonly Plan[];
   readonly deploy: {
     readonly gitHosts: readonly AllowedHost[];
     readonly registries: readonly AllowedHost[];
@@ -58,14 +64,26 @@ const RUNTIME_DEFAULTS: Omit<OperatorFile['runtime'], 'network'> = {
   builds: 2,
 };
 
-/** Parses the text of the file; an empty one is all defaults. Throws `OperatorFileError`. */
-export const parseOperatorFile = (text: string): OperatorFile => {
+/**
+ * Parses the text of the file; an empty one is all defaults. `plansInUse`: the ids of plans that it must have. Throws
+ * `OperatorFileError`.
+ */
+export const parseOperatorFile = (text: string, plansInUse: readonly string[] = []): OperatorFile => {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   const [syntax] = document.errors;
   if (syntax !== undefined) throw fault(syntax.linePos?.[0].line ?? 1, '', 'is not valid YAML');
   const value = valueOf(document);
-  if (!isValid(value)) throw firstFault(value, document, lines);
+  const faultAt = ({ path, what }: Fault): OperatorFileError =>
+    fault(lineOf(document, path, lines), nameOf(path), what);
+  if (!isValid(value)) throw faultAt(firstFault(value));
+  const [beyondSchema] = [
+    ...longDecimals(document),
+    ...llmFaults(value.llm ?? {}),
+    ...(value.plans === undefined ? [] : planFaults(value.plans)),
+    ...missingPlans(plansOf(value.plans), plansInUse),
+  ];
+  if (beyondSchema !== undefined) throw faultAt(beyondSchema);
   return withDefaults(value);
 };
 
@@ -80,38 +98,40 @@ const valueOf = (document: Document): unknown => {
 
 const isValid = (value: unknown): value is OperatorFileText => faultsOf(value).length === 0;
 
-const faultsOf = (value: unknown): readonly Fault[] =>
-  Errors(operatorFileSchema, value) as unknown as readonly Fault[];
+const faultsOf = (value: unknown): readonly SchemaFault[] =>
+  Errors(operatorFileSchema, value) as unknown as readonly SchemaFault[];
 
-interface Fault {
+interface SchemaFault {
   readonly keyword: string;
   readonly instancePath: string;
   readonly message: string;
 }
 
-const firstFault = (value: unknown, document: Document, lines: LineCounter): OperatorFileError => {
+const firstFault = (value: unknown): Fault => {
   // An alternative that does not fit is a fault too; the deepest one is about what the operator meant.
   const [found] = faultsOf(value).toSorted((left, right) => depth(right) - depth(left));
-  if (found === undefined) return fault(1, '', 'is not valid');
+  if (found === undefined) return { path: [], what: 'is not valid' };
   const path = found.instancePath.split('/').slice(1).map(unescape);
   // Members that are not declared have the schema `false`.
-  const what = found.keyword === 'boolean' ? 'is not known' : found.message;
-  return fault(lineOf(document, path, lines), nameOf(path), what);
+  return { path, what: found.keyword === 'boolean' ? 'is not known' : found.message };
 };
 
-const depth = ({ instancePath }: Fault): number => instancePath.split('/').length;
+const depth = ({ instancePath }: SchemaFault): number => instancePath.split('/').length;
 
-const unescape = (part: string): string => part.replaceAll('~1', '/').replaceAll('~0', '~');
+/** Digits are the position in a list: no declared member has such a name. */
+const unescape = (part: string): string | number =>
+  /^\d+$/.test(part) ? Number(part) : part.replaceAll('~1', '/').replaceAll('~0', '~');
 
 /** `deploy.gitHosts[0].insecure` */
-const nameOf = (path: readonly string[]): string =>
-  path.map((part, index) => (/^\d+$/.test(part) ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
+const nameOf = (path: Fault['path']): string =>
+  path
+    .map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`))
+    .join('');
 
 /** The line of the member, or of the innermost one around it that the text has. */
-const lineOf = (document: Document, path: readonly string[], lines: LineCounter): number => {
+const lineOf = (document: Document, path: Fault['path'], lines: LineCounter): number => {
   for (let length = path.length; length > 0; length--) {
-    const keys = path.slice(0, length).map((part) => (/^\d+$/.test(part) ? Number(part) : part));
-    const node = document.getIn(keys, true) as Node | undefined;
+    const node = document.getIn(path.slice(0, length), true) as Node | undefined;
     if (node?.range !== undefined && node.range !== null) return lines.linePos(node.range[0]).line;
   }
   return 1;
@@ -120,7 +140,9 @@ const lineOf = (document: Document, path: readonly string[], lines: LineCounter)
 const fault = (line: number, member: string, what: string): OperatorFileError =>
   new OperatorFileError(`line ${line}: ${member === '' ? 'the file' : member} ${what}`);
 
-const withDefaults = ({ deploy = {}, runtime = {} }: OperatorFileText): OperatorFile => ({
+const withDefaults = ({ llm = {}, plans, deploy = {}, runtime = {} }: OperatorFileText): OperatorFile => ({
+  llm: llmSettings(llm),
+  plans: plansOf(plans),
   deploy: {
     gitHosts: allowedHosts(deploy.gitHosts, ['github.com']),
     registries: allowedHosts(deploy.registries, ['docker.io', 'ghcr.io']),

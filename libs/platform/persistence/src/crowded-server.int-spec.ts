@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
+import { eventually, startTestInfra, TcpProxy, type TestInfra } from '@berth/testing';
 import { openDatabase, quoteIdentifier, type Database, type DatabaseOptions } from './index.js';
 
 const LIMIT = 4;
@@ -106,6 +106,27 @@ describe('a server without free connections', () => {
     ]);
     expect(performance.now() - began).toBeLessThan(4_600);
     expect(logged).toEqual(['PostgreSQL has no free connection; calls wait for one, or fail as unavailable']);
+  });
+
+  it('that also freezes makes every waiting call fail within four seconds, not one after the other', async () => {
+    const proxy = await TcpProxy.start(Number(new URL(url).port));
+    const throughProxy = new URL(url);
+    throughProxy.port = String(proxy.port);
+    const waiting = await database({ url: throughProxy.href });
+    await eventually(async () => expect(await connections()).toBe(0));
+    await hold(LIMIT);
+    const first = waiting.query('SELECT 1').catch((error: unknown) => error);
+    await eventually(() => expect(logged).toHaveLength(1));
+    proxy.freeze();
+    const began = performance.now();
+    const calls = await Promise.allSettled(Array.from({ length: 4 }, () => waiting.query('SELECT 1')));
+    expect(performance.now() - began).toBeLessThan(4_600);
+    expect(calls.map(({ status }) => status)).toEqual(Array.from({ length: 4 }, () => 'rejected'));
+    expect(await first).toEqual(unavailable);
+    proxy.thaw();
+    await release();
+    await expect(eventually(() => waiting.ping())).resolves.toBeUndefined();
+    await proxy.stop();
   });
 
   it('is awaited at the start', async () => {

@@ -1,6 +1,6 @@
 import { backoff, pause } from '@berth/supervision';
 import type { Pool } from 'pg';
-import { isServerFull } from './connection-errors.js';
+import { isServerFull, serviceUnavailable } from './connection-errors.js';
 import { CALL_BUDGET_MS, LEAST_STATEMENT_MS } from './connection-options.js';
 import type { DatabaseLog } from './log.js';
 import type { Notices } from './notices.js';
@@ -45,8 +45,10 @@ export class CrowdedServer {
   /**
    * Takes a connection from the pool by `open`. After the server refused one, the calls of this process wait in line,
    * and the first of them tries again until it gets a new or a released connection, or too little of its time is left.
+   * A call whose time ends in line fails at once, however long the calls before it take; `unused` gets the connection
+   * that comes later.
    */
-  async fromPool<T>(open: () => Promise<T>): Promise<T> {
+  async fromPool<T>(open: () => Promise<T>, unused: (late: T) => void): Promise<T> {
     const giveUpAt = performance.now() + CALL_BUDGET_MS - LEAST_STATEMENT_MS;
     if (this.#waiting === 0 && !this.#isCrowded) {
       try {
@@ -59,7 +61,7 @@ export class CrowdedServer {
     this.#waiting++;
     const turn = this.#turn.then(() => this.#firstInLine(open, giveUpAt));
     this.#turn = turn.catch(() => undefined);
-    return turn.finally(() => this.#waiting--);
+    return untilTime(turn, giveUpAt, unused).finally(() => this.#waiting--);
   }
 
   /** Opens a connection outside the pool by `open`, and again while the server has no free one. */
@@ -81,6 +83,7 @@ export class CrowdedServer {
   }
 
   async #firstInLine<T>(open: () => Promise<T>, giveUpAt: number): Promise<T> {
+    if (performance.now() >= giveUpAt) throw noneInTime();
     if (this.pool.totalCount > this.pool.idleCount) await pause(RELEASED_WITHIN_MS, this.#released.signal);
     return this.#repeat(open, giveUpAt, () => this.#released.signal);
   }
@@ -124,3 +127,19 @@ export class CrowdedServer {
       );
   }
 }
+
+/** Rejects when `giveUpAt` comes before the result, which `unused` then gets. */
+const untilTime = async <T>(work: Promise<T>, giveUpAt: number, unused: (late: T) => void): Promise<T> => {
+  const { promise: over, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    reject(noneInTime());
+    void work.then(unused, () => undefined);
+  }, giveUpAt - performance.now());
+  try {
+    return await Promise.race([work, over]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+const noneInTime = (): Error => serviceUnavailable(new Error('No connection became free in time.'));

@@ -142,10 +142,13 @@ export class Database implements SqlRunner {
   /** Creates a new runner for each attempt, because a runner that failed to connect never connects. */
   async #connectRunner(): Promise<{ readonly runner: QueryRunner; readonly client: PoolClient }> {
     try {
-      return await this.#server.fromPool(async () => {
-        const runner = this.dataSource.createQueryRunner();
-        return { runner, client: (await runner.connect()) as PoolClient };
-      });
+      return await this.#server.fromPool(
+        async () => {
+          const runner = this.dataSource.createQueryRunner();
+          return { runner, client: (await runner.connect()) as PoolClient };
+        },
+        ({ runner }) => void runner.release().finally(() => this.#server.released()),
+      );
     } catch (error) {
       throw mapDatabaseError(error);
     }
@@ -167,7 +170,13 @@ export class Database implements SqlRunner {
       lost = error;
     };
     try {
-      client = await this.#server.fromPool(() => this.#pool.connect());
+      client = await this.#server.fromPool(
+        () => this.#pool.connect(),
+        (late) => {
+          late.release();
+          this.#server.released();
+        },
+      );
       // A connection lost between two statements emits an error event, and nothing else listens to it.
       client.on('error', onError);
       return await work(client);

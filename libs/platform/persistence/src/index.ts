@@ -1,3 +1,4 @@
+export { publishAnalystView, type AnalystView } from './analyst-view.js';
 export { Database, type DatabaseNotices, type TransactionOptions } from './database.js';
 export { openDatabase, type DatabaseOptions } from './open-database.js';
 export type { DatabaseLog } from './log.js';

@@ -1,6 +1,6 @@
 import { readEnv, ServiceEnv, type Env } from '@berth/config';
 import { EventStore, SnapshotTable } from '@berth/event-store';
-import { Clock, systemClock } from '@berth/kernel';
+import { Clock } from '@berth/kernel';
 import { BrokerCheck, NatsLink, Requester } from '@berth/messaging';
 import { OperationsModule } from '@berth/operations';
 import { Database } from '@berth/persistence';
@@ -87,7 +87,7 @@ const operationsOf = (definition: ServiceDefinition): DynamicModule[] => {
 const basicProviders = ({ config, host }: ServiceDefinition): Provider[] => [
   { provide: config, inject: [ServiceContext], useFactory: (context: ServiceContext) => context.config },
   { provide: Logger, inject: [ServiceContext], useFactory: (context: ServiceContext) => context.log },
-  { provide: Clock, useValue: systemClock },
+  { provide: Clock, inject: [ServiceContext], useFactory: (context: ServiceContext) => context.clock },
   ...(host === undefined
     ? []
     : [

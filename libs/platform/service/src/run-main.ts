@@ -25,10 +25,12 @@ export interface Main<Config extends ProcessEnv> {
 const STOP_DEADLINE_MS = 9_000;
 
 /**
- * Runs a service until SIGTERM or SIGINT. Exit codes: 0 stopped, 78 invalid configuration, 69 unsuitable host, 1 any
+ * Runs a service until SIGTERM or SIGINT; SIGHUP does not end it. Exit codes: 0 stopped, 78 invalid configuration, 69 unsuitable host, 1 any
  * other failure.
  */
 export const runMain = async <Config extends ProcessEnv>(main: Main<Config>): Promise<void> => {
+  // By default the signal would end the process; services that read the operator's file again listen themselves.
+  process.on('SIGHUP', () => undefined);
   const config = configOrExit(main);
   const log = createLogger({ service: main.name, level: config.logLevel });
   const telemetry = await startTelemetry({

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { systemClock, type Clock } from '@berth/kernel';
 import type { Logger } from '@berth/telemetry';
 
 /** What a process passes to one of its services. */
@@ -7,12 +8,15 @@ export interface LaunchOptions<Config> {
   readonly log: Logger;
   /** Aborts the start, e.g. while it waits for a backing service. */
   readonly signal?: AbortSignal;
+  /** The time that the service's rules go by. Default: the machine's clock. */
+  readonly clock?: Clock;
 }
 
 /** One running service: what it was launched with, and when it stops. */
 export class ServiceContext<Config = unknown> {
   readonly config: Config;
   readonly log: Logger;
+  readonly clock: Clock;
   /** Aborts when the start is abandoned: its caller aborted it, or the service stops because a part of it failed. */
   readonly startSignal: AbortSignal;
   /** Closed last, in reverse order, even when the start fails. */
@@ -31,6 +35,7 @@ export class ServiceContext<Config = unknown> {
     this.host = host;
     this.config = options.config;
     this.log = options.log;
+    this.clock = options.clock ?? systemClock;
     // Every waiting caller adds a listener, and Node would warn about more than ten.
     setMaxListeners(0, this.#stopping.signal);
     const { signal: stopping } = this.#stopping;

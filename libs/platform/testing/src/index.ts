@@ -22,3 +22,4 @@ export { EventStoreCluster } from './event-store-cluster.js';
 export { EventStoreProxy, type CallFault, type ProxiedCall } from './event-store-proxy.js';
 export { ImageRegistry, type ImageProgram, type RegistryFault } from './image-registry.js';
 export { containerTestHost, loadTestImage, type ContainerTestHost } from './container-images.js';
+export { SteppedClock } from './stepped-clock.js';

@@ -1,8 +1,8 @@
 import { chmod, mkdir } from 'node:fs/promises';
 
 /**
- * Creates a control group if it does not exist. Whatever the umask, everyone may enter it and nobody else may change it:
- * root of a container is nobody special outside, and its group is below this one.
+ * Creates a control group if it does not exist. Every user may enter it, whatever the umask, because the root of a
+ * container is an unprivileged user outside and its group is below this one. Only the owner may change it.
  */
 export const makeGroup = async (folder: string): Promise<void> => {
   await mkdir(folder, { recursive: true });

@@ -40,6 +40,14 @@ describe('a runtime on a host without what the nerdctl driver needs', () => {
     expect(lines).toContainEqual(expect.stringMatching(/CNI plugins bridge, host-local, loopback, firewall/));
   });
 
+  it('exits with 69 and says that nerdctl is missing where a file of that name cannot be run', async () => {
+    const nerdctl = join(folder, 'nerdctl');
+    writeFileSync(nerdctl, '', { mode: 0o644 });
+    const { code, lines } = await start(nerdctl);
+    expect(code).toBe(69);
+    expect(lines).toContainEqual(expect.stringMatching(/nerdctl 2\.1 or newer is missing/));
+  });
+
   it('is found out within 5 s although containerd does not respond', async () => {
     const nerdctl = join(folder, 'nerdctl');
     const hangs = '#!/bin/sh\n[ "$1" = --version ] && echo nerdctl version 2.1.2 && exit\nexec sleep 60\n';

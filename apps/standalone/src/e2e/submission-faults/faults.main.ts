@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { temporaryFolder } from '../stack.fixture.js';
-import { SERVICES, startFaultyStack } from './faulty-stack.fixture.js';
+import { PROCESSES, startFaultyStack } from './faulty-stack.fixture.js';
 import { runSeeds, storyOf, summaryOf } from './run-seeds.fixture.js';
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -40,7 +40,7 @@ try {
     process.exitCode = 1;
   }
 } catch (error) {
-  for (const service of SERVICES) say(`${service}: ${stack.outputOf(service)}`);
+  for (const service of PROCESSES) say(`${service}: ${stack.outputOf(service)}`);
   throw error;
 } finally {
   await stack.stop();

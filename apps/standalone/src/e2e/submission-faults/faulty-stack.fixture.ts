@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { SERVICES } from '@berth/contracts/operations';
 import { startEmbedded, type EmbeddedInfrastructure } from '@berth/embedded';
 import { createLogger } from '@berth/telemetry';
 import { provideCluster } from '@berth/testing';
@@ -11,21 +12,9 @@ import { Wire } from './wire.fixture.js';
 
 const SHIPPED_TEMPLATES = fileURLToPath(new URL('../../../../../infra/templates', import.meta.url));
 
-/** The services that a submission passes through, each a separate process; `exec` twice. */
-export const SERVICES = [
-  'delivery',
-  'end-users',
-  'files',
-  'accounts',
-  'agents',
-  'audit',
-  'exec',
-  'exec-2',
-  'schedules',
-  'runtime',
-  'gateway',
-] as const;
-export type ServiceName = (typeof SERVICES)[number];
+/** Every service as a separate process; `exec`, which submissions are about, as two. */
+export const PROCESSES = [...SERVICES, 'exec-2', 'runtime', 'gateway'] as const;
+export type ServiceName = (typeof PROCESSES)[number];
 
 /** The connections of one service to the infrastructure. */
 interface Lines {
@@ -53,7 +42,7 @@ export const startFaultyStack = async (dataDir: string): Promise<FaultyStack> =>
     log: createLogger({ service: 'embedded', level: 'warn' }),
   });
   const lines = new Map<ServiceName, Lines>();
-  for (const name of SERVICES) lines.set(name, await openLines(infrastructure));
+  for (const name of PROCESSES) lines.set(name, await openLines(infrastructure));
   const env = {
     BERTH_RUNTIME_DATA: join(dataDir, 'runtime'),
     BERTH_SECRET_KEY: `k1:${randomBytes(32).toString('base64')}`,
@@ -65,7 +54,7 @@ export const startFaultyStack = async (dataDir: string): Promise<FaultyStack> =>
   };
   const start = (name: ServiceName): Program =>
     Program.start(name.replace(/-2$/, ''), { ...env, ...addresses(infrastructure, lines.get(name)) });
-  const programs = new Map(SERVICES.map((name) => [name, start(name)]));
+  const programs = new Map(PROCESSES.map((name) => [name, start(name)]));
   const url = `http://127.0.0.1:${env.PORT}`;
   const stop = async (): Promise<void> => {
     await Promise.all([...programs.values()].map((program) => program.end('SIGTERM')));

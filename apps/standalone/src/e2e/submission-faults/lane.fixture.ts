@@ -79,9 +79,7 @@ export class Lane {
     try {
       one.struck = await this.#submit(one, { ...this.#stage(), log });
       await this.#recover(log);
-      await this.#read(one);
-      // Calls that were still in flight have ended by now.
-      const broken = brokenGuarantees(this.#facts(one, await this.#recover(log)));
+      const broken = brokenGuarantees(await this.#readAll(one, log));
       if (plan.fault.kind === 'socket' || nameOf(plan.fault) === 'guest SIGKILL') this.#deaths += 1;
       return { ...one, broken };
     } catch (error) {
@@ -230,6 +228,21 @@ export class Lane {
     );
     log('works again');
     return marks;
+  }
+
+  /**
+   * Reads everything about one seed. A call whose response was lost can begin its execution after the execution was
+   * read as unknown and before the journal is read, so an unknown execution with a record is read again.
+   */
+  async #readAll(one: Case, log: (what: string) => void): Promise<Facts> {
+    await this.#read(one);
+    // Calls that were still in flight have ended after this.
+    const facts = this.#facts(one, await this.#recover(log));
+    const begunSince = [...facts.records.keys()].some((id) => one.views.get(id)?.status === 404);
+    if (!begunSince) return facts;
+    log('an execution began after it was read');
+    await this.#read(one);
+    return this.#facts(one, await this.#recover(log));
   }
 
   /** Reads all executions until they have ended. */

@@ -59,6 +59,22 @@ export class FakeResponder {
     this.#handlers.set(definition.subject, how as (payload: never) => unknown);
   }
 
+  /** Handles the next `times` requests by `how`, and later ones as before. */
+  first<Req, Res>(
+    definition: RequestDefinition<Req, Res>,
+    times: number,
+    how: (payload: Req) => Res | Promise<Res>,
+  ): void {
+    const usual = this.#handlers.get(definition.subject) as (payload: Req) => Res;
+    let left = times;
+    this.on(definition, (payload) => (left-- > 0 ? how(payload) : usual(payload)));
+  }
+
+  /** The subjects of all requests, in order. */
+  get subjects(): readonly string[] {
+    return this.#requests.map(({ subject }) => subject);
+  }
+
   /** Payloads of the requests under `definition`, in order. */
   requestsOf<Req, Res>(definition: RequestDefinition<Req, Res>): readonly Req[] {
     return this.#requests

@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { DomainError, newId } from '@berth/kernel';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { AgentEvent } from '../agent/agent.js';
+import { agentToken, tokenSecretOf } from '../agent/agent-token.js';
+import { eventsOf, MemoryAgents } from '../fixtures/memory-agents.fixture.js';
+import { AuthenticateAgentQuery } from './authenticate-agent.query.js';
+
+const keyring = { current: 'k1', keys: new Map([['k1', Buffer.alloc(32, 7)]]) };
+const agentId = newId('agt');
+const { created, starting, started, asleep, stopping, stopped } = eventsOf(agentId);
+const running = [created(), starting(1), started(1)];
+const anew: AgentEvent = {
+  type: 'AgentStartedAnew',
+  data: { agentId, epoch: 2, at: '2026-11-21T10:00:00.000Z' },
+};
+const failed: AgentEvent = {
+  type: 'AgentFailed',
+  data: { agentId, epoch: 1, code: 'crashed', message: 'It ended.', at: '2026-11-21T10:00:00.000Z' },
+};
+
+let memory: MemoryAgents;
+let query: AuthenticateAgentQuery;
+
+beforeEach(() => {
+  memory = new MemoryAgents();
+  query = new AuthenticateAgentQuery(
+    memory.agents,
+    { admit: () => memory.admit() },
+    { inForce: () => Promise.resolve(null) },
+    { keyring },
+  );
+});
+
+const tokenOf = (epoch: number, id = agentId): string => agentToken(tokenSecretOf(keyring), id, epoch);
+const authenticate = (epoch: number, token = tokenOf(epoch), id = agentId) =>
+  query.run({ agentId: id, epoch, tokenHash: createHash('sha256').update(token).digest('hex') });
+/** The epochs, of the first three, whose tokens are good. */
+const goodEpochs = async (...events: readonly AgentEvent[]): Promise<readonly number[]> => {
+  await memory.given(agentId, events);
+  const tried = await Promise.allSettled([1, 2, 3].map((epoch) => authenticate(epoch)));
+  return tried.flatMap(({ status }, index) => (status === 'fulfilled' ? [index + 1] : []));
+};
+
+describe('the token of an agent', () => {
+  it.each<[string, readonly AgentEvent[], readonly number[]]>([
+    ['starts for the first time', [created(), starting(1)], [1]],
+    ['runs', running, [1]],
+    ['is being stopped', [...running, stopping(2)], [1]],
+    ['is stopped', [...running, stopping(2), stopped(2)], []],
+    ['sleeps warm', [...running, asleep(1, 'warm')], []],
+    ['sleeps cold', [...running, asleep(1, 'cold')], []],
+    ['has failed', [...running, failed], []],
+    [
+      'thaws, which may turn out to be a start',
+      [...running, asleep(1, 'warm'), starting(2, 'wake', true)],
+      [1, 2],
+    ],
+    ['has thawed', [...running, asleep(1, 'warm'), starting(2, 'wake', true), started(2)], [1]],
+    [
+      'found nothing to thaw',
+      [...running, asleep(1, 'warm'), starting(2, 'wake', true), anew, started(2)],
+      [2],
+    ],
+    ['starts cold again', [...running, asleep(1, 'cold'), starting(2, 'wake')], [2]],
+    ['has started cold again', [...running, asleep(1, 'cold'), starting(2, 'wake'), started(2)], [2]],
+    ['has restarted', [...running, starting(2, 'restart'), started(2)], [2]],
+  ])('is good for exactly the start that lives, while the agent %s', async (_when, events, epochs) => {
+    expect(await goodEpochs(...events)).toEqual(epochs);
+  });
+
+  it('names the agent and its account', async () => {
+    await memory.given(agentId, running);
+    expect(await authenticate(1)).toEqual({ agentId, accountId: 'acc_1', suspended: null });
+  });
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['changed', () => authenticate(1, `${tokenOf(1)}x`)],
+    ['of another agent', () => authenticate(1, tokenOf(1, newId('agt')))],
+    ['of another epoch', () => authenticate(1, tokenOf(2))],
+    ['of an agent that does not exist', () => authenticate(1, undefined, newId('agt'))],
+    ['of something else than an agent', () => authenticate(1, undefined, 'acc_1')],
+  ])('%s is refused', async (_what, call) => {
+    await memory.given(agentId, running);
+    await expect(call()).rejects.toMatchObject({ kind: 'unauthenticated', code: 'unauthenticated' });
+  });
+
+  it.each(['account_suspended', 'end_user_suspended'] as const)('says that its owner is %s', async (code) => {
+    await memory.given(agentId, running);
+    memory.admit = () => Promise.reject(new DomainError('forbidden', code, 'No.'));
+    expect(await authenticate(1)).toMatchObject({ suspended: code });
+  });
+
+  it('is not taken for good, nor for wrong, while it is unknown whether its owner is suspended', async () => {
+    await memory.given(agentId, running);
+    memory.admit = () => Promise.reject(new DomainError('unavailable', 'service_unavailable', 'Away.'));
+    await expect(authenticate(1)).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+});

@@ -1,0 +1,11 @@
+import { publishAnalystView, type SqlRunner } from '@berth/persistence';
+import { publishUsageTables } from '../meter/usage-tables.js';
+import { USAGE_BY_AGENT, USAGE_DAILY } from './usage-analytics.js';
+
+/** Publishes the tables of the projection, and anew the views for analysts, which are made of them. */
+export const publishUsage = async (tx: SqlRunner, suffix: string): Promise<void> => {
+  for (const { name } of [USAGE_BY_AGENT, USAGE_DAILY])
+    await tx.query(`DROP VIEW IF EXISTS analytics.${name}`);
+  await publishUsageTables(tx, suffix);
+  for (const view of [USAGE_DAILY, USAGE_BY_AGENT]) await publishAnalystView(tx, view);
+};

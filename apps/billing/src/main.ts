@@ -1,0 +1,4 @@
+import { runService } from '@berth/service';
+import { BillingModule } from './billing.module.js';
+
+await runService(BillingModule, process.env);

@@ -1,0 +1,154 @@
+import type { RecordedEvent } from '@berth/event-store';
+import type { Plan } from '../pricing/pricing.js';
+import { freePlan, periodsOf, type Terms } from '../pricing/terms.js';
+import { changeMeter, newMeter, type AgentMeter, type Span } from './agent-meter.js';
+import { addCall, addSpan, byDay, noUse, type DayUse } from './day-use.js';
+import { factOf, type AgentFact, type UsageFact } from './usage-fact.js';
+import { dayOf } from './utc-day.js';
+
+/** What a batch of events starts from: the rows that it concerns. */
+export interface LedgerState {
+  readonly meters: Map<string, AgentMeter>;
+  /** By account, in order of time. */
+  readonly terms: Map<string, readonly Terms[]>;
+  readonly plans: Map<string, Plan>;
+  /** End users who are deleted. */
+  readonly forgotten: Set<string>;
+  /** Ids of messages that failed and are counted. */
+  readonly failedChats: Set<string>;
+  /** The latest time of all facts so far, Unix milliseconds. */
+  latestMs: number;
+}
+
+export interface DayEntry {
+  readonly agentId: string;
+  readonly accountId: string;
+  readonly day: number;
+  readonly use: DayUse;
+}
+
+/** Counts usage in the order of the log. The result does not depend on how the events are divided into batches. */
+export class UsageLedger {
+  readonly #days = new Map<string, DayEntry>();
+  readonly #changedMeters = new Set<string>();
+  readonly #newTerms = new Map<string, Terms[]>();
+  readonly newlyForgotten = new Set<string>();
+  readonly newlyFailedChats = new Set<string>();
+  hasNewPlans = false;
+  /** Of the last event. */
+  position = 0n;
+
+  constructor(readonly state: LedgerState) {}
+
+  get days(): readonly DayEntry[] {
+    return [...this.#days.values()];
+  }
+
+  get changedMeters(): readonly AgentMeter[] {
+    return [...this.#changedMeters].flatMap((id) => this.state.meters.get(id) ?? []);
+  }
+
+  /** By account. */
+  get newTerms(): ReadonlyMap<string, readonly Terms[]> {
+    return this.#newTerms;
+  }
+
+  apply(event: RecordedEvent): void {
+    this.position = event.position;
+    const fact = factOf(event);
+    if (fact !== null) this.#applyFact(fact, event.metadata.accountId);
+  }
+
+  #applyFact(fact: UsageFact, accountId: string): void {
+    switch (fact.about) {
+      case 'agent':
+        return this.#ofAgent(fact.fact, accountId);
+      case 'account':
+        return this.#price(fact.accountId, this.#planOf(fact.planId), fact.at);
+      case 'plans':
+        return this.#readPlans(fact.plans, fact.at);
+      case 'forgotten':
+        this.state.forgotten.add(fact.endUserId);
+        this.newlyForgotten.add(fact.endUserId);
+    }
+  }
+
+  #ofAgent(fact: AgentFact, accountId: string): void {
+    if (fact.kind === 'created') return this.#create(fact, accountId);
+    const before = this.state.meters.get(fact.agentId);
+    if (before === undefined) return;
+    if (fact.kind === 'chat') this.#chat(before, fact);
+    else if (fact.kind === 'execution') this.#use(before, fact.at).executions++;
+    else if (fact.kind === 'llm') addCall(this.#use(before, fact.at), fact.call);
+    else this.#meter(before, fact);
+  }
+
+  #create(fact: Extract<AgentFact, { kind: 'created' }>, accountId: string): void {
+    const meter = newMeter(fact, accountId);
+    this.#keep(meter, fact.at);
+    // An agent has a row for its first day, however short it existed.
+    this.#use(meter, fact.at);
+  }
+
+  #chat(meter: AgentMeter, { retriable, at }: Extract<AgentFact, { kind: 'chat' }>): void {
+    if (retriable !== null && this.state.failedChats.has(retriable.deliveryId)) return;
+    this.#use(meter, at).chats++;
+    if (retriable === null || retriable.answered) return;
+    this.state.failedChats.add(retriable.deliveryId);
+    this.newlyFailedChats.add(retriable.deliveryId);
+  }
+
+  #meter(before: AgentMeter, fact: AgentFact): void {
+    const { meter, spans, wake } = changeMeter(before, fact);
+    this.#keep(meter, fact.at);
+    if (wake) this.#use(meter, fact.at).wakes++;
+    const periods = periodsOf(this.state.terms.get(meter.accountId) ?? []);
+    for (const span of spans)
+      for (const part of byDay(span))
+        addSpan(
+          this.#use(meter, part.from),
+          { ...span, from: part.from, to: part.to } satisfies Span,
+          periods,
+        );
+  }
+
+  #keep(meter: AgentMeter, at: number): void {
+    this.state.meters.set(meter.agentId, meter);
+    this.#changedMeters.add(meter.agentId);
+    this.state.latestMs = Math.max(this.state.latestMs, at);
+  }
+
+  #use({ agentId, accountId }: AgentMeter, at: number): DayUse {
+    const day = dayOf(at);
+    const key = `${String(day)} ${agentId}`;
+    const entry = this.#days.get(key) ?? { agentId, accountId, day, use: noUse() };
+    this.#days.set(key, entry);
+    return entry.use;
+  }
+
+  #planOf(planId: string): Plan {
+    return this.state.plans.get(planId) ?? freePlan(planId);
+  }
+
+  #readPlans(plans: readonly Plan[], at: number): void {
+    this.hasNewPlans = true;
+    for (const plan of plans) this.state.plans.set(plan.id, plan);
+    for (const [accountId, terms] of this.state.terms) {
+      const planId = terms.at(-1)?.plan.id;
+      if (planId !== undefined) this.#price(accountId, this.#planOf(planId), at);
+    }
+  }
+
+  /**
+   * Prices count from their moment on. What is counted already is never priced again, so a moment before it, which differing
+   * clocks can give, is moved to the latest time that is counted.
+   */
+  #price(accountId: string, plan: Plan, at: number): void {
+    const terms = this.state.terms.get(accountId) ?? [];
+    const last = terms.at(-1);
+    const since = Math.max(at, this.state.latestMs, last?.since ?? 0);
+    const next: Terms = { since, plan };
+    this.state.terms.set(accountId, [...terms.filter((one) => one.since < since), next]);
+    this.#newTerms.set(accountId, [...(this.#newTerms.get(accountId) ?? []), next]);
+  }
+}

@@ -1,0 +1,211 @@
+import type { SqlRunner } from '@berth/persistence';
+import { PLAN_COLUMNS, planColumns, planFrom, type PlanColumns } from '../pricing/plan-columns.js';
+import type { Terms } from '../pricing/terms.js';
+import type { AgentMeter, MeterState } from './agent-meter.js';
+import { noUse } from './day-use.js';
+import type { Identity } from './usage-fact.js';
+import type { DayEntry, LedgerState, UsageLedger } from './usage-ledger.js';
+
+interface MeterRow {
+  readonly agent_id: string;
+  readonly account_id: string;
+  readonly end_user_id: string | null;
+  readonly created_ms: string;
+  readonly deleted_ms: string | null;
+  readonly state: MeterState;
+  readonly running_ms: string | null;
+  readonly counted_ms: string;
+  readonly vcpu_micros: string;
+  readonly mem_mb: string;
+  readonly disk_gb: string;
+}
+
+const numberOrNull = (value: string | null): number | null => (value === null ? null : Number(value));
+
+const meterFrom = (row: MeterRow): AgentMeter => ({
+  agentId: row.agent_id,
+  accountId: row.account_id,
+  endUserId: row.end_user_id,
+  createdMs: Number(row.created_ms),
+  deletedMs: numberOrNull(row.deleted_ms),
+  state: row.state,
+  runningMs: numberOrNull(row.running_ms),
+  countedMs: Number(row.counted_ms),
+  sizes: {
+    vcpuMicros: Number(row.vcpu_micros),
+    memMb: Number(row.mem_mb),
+    diskGb: Number(row.disk_gb),
+  },
+});
+
+/** The agents and messages that a batch of events is about. */
+export interface EventIds {
+  readonly agentIds: readonly string[];
+  readonly deliveryIds: readonly string[];
+}
+
+/** What a batch of events starts from. Prices are few, so all of them are read. */
+export const loadState = async (
+  tx: SqlRunner,
+  suffix: string,
+  { agentIds, deliveryIds }: EventIds,
+): Promise<LedgerState> => {
+  const meters = await tx.query<MeterRow>(`SELECT * FROM usage_agents_${suffix} WHERE agent_id = ANY($1)`, [
+    agentIds,
+  ]);
+  const plans = await tx.query<PlanColumns>(`SELECT * FROM usage_plans_${suffix}`);
+  const forgotten = await tx.query<{ readonly id: string }>(
+    `SELECT end_user_id AS id FROM usage_forgotten_${suffix}`,
+  );
+  const failedChats = await tx.query<{ readonly id: string }>(
+    `SELECT delivery_id AS id FROM usage_failed_chats_${suffix} WHERE delivery_id = ANY($1)`,
+    [deliveryIds],
+  );
+  const [latest] = await tx.query<{ readonly latest_ms: string }>(
+    `SELECT latest_ms FROM usage_latest_${suffix}`,
+  );
+  return {
+    meters: new Map(meters.map((row) => [row.agent_id, meterFrom(row)])),
+    terms: await loadTerms(tx, `usage_terms_${suffix}`),
+    plans: new Map(plans.map((row) => [row.plan_id, planFrom(row)])),
+    forgotten: new Set(forgotten.map(({ id }) => id)),
+    failedChats: new Set(failedChats.map(({ id }) => id)),
+    latestMs: Number(latest?.latest_ms ?? 0),
+  };
+};
+
+type TermsRow = PlanColumns & { readonly account_id: string; readonly since_ms: string };
+
+const loadTerms = async (tx: SqlRunner, table: string): Promise<Map<string, readonly Terms[]>> => {
+  const rows = await tx.query<TermsRow>(`SELECT * FROM ${table} ORDER BY account_id, since_ms`);
+  const byAccount = Map.groupBy(rows, ({ account_id }) => account_id);
+  return new Map(
+    [...byAccount].map(([account, some]) => [
+      account,
+      some.map((row) => ({ since: Number(row.since_ms), plan: planFrom(row) })),
+    ]),
+  );
+};
+
+export type Identities = ReadonlyMap<string, Identity>;
+
+/** Writes what the ledger has counted. `identities`: of the agents that the batch creates. */
+export const saveLedger = async (
+  tx: SqlRunner,
+  suffix: string,
+  ledger: UsageLedger,
+  identities: Identities,
+): Promise<void> => {
+  await saveMeters(tx, `usage_agents_${suffix}`, ledger, identities);
+  await addDays(tx, `usage_days_${suffix}`, ledger.days);
+  await savePrices(tx, suffix, ledger);
+  await forget(tx, suffix, [...ledger.newlyForgotten]);
+  if (ledger.newlyFailedChats.size > 0)
+    await tx.query(`INSERT INTO usage_failed_chats_${suffix} SELECT unnest($1::text[])`, [
+      [...ledger.newlyFailedChats],
+    ]);
+  await tx.query(
+    `INSERT INTO usage_latest_${suffix} VALUES (true, $1, $2)
+     ON CONFLICT (one) DO UPDATE SET latest_ms = excluded.latest_ms, position = excluded.position`,
+    [ledger.state.latestMs, String(ledger.position)],
+  );
+};
+
+const saveMeters = async (
+  tx: SqlRunner,
+  table: string,
+  { changedMeters, state }: UsageLedger,
+  identities: Identities,
+): Promise<void> => {
+  if (changedMeters.length === 0) return;
+  const rows = changedMeters.map((meter) => {
+    const isForgotten = meter.endUserId !== null && state.forgotten.has(meter.endUserId);
+    const identity = isForgotten ? undefined : identities.get(meter.agentId);
+    return {
+      agent_id: meter.agentId,
+      account_id: meter.accountId,
+      end_user_id: meter.endUserId,
+      name: identity?.name ?? null,
+      external_id: identity?.externalId ?? null,
+      external_user_id: identity?.externalUserId ?? null,
+      created_ms: meter.createdMs,
+      deleted_ms: meter.deletedMs,
+      state: meter.state,
+      running_ms: meter.runningMs,
+      counted_ms: meter.countedMs,
+      vcpu_micros: meter.sizes.vcpuMicros,
+      mem_mb: meter.sizes.memMb,
+      disk_gb: meter.sizes.diskGb,
+    };
+  });
+  // Names are written once, with the creation.
+  await tx.query(
+    `INSERT INTO ${table} SELECT * FROM jsonb_populate_recordset(NULL::${table}, $1::jsonb)
+     ON CONFLICT (agent_id) DO UPDATE SET deleted_ms = excluded.deleted_ms, state = excluded.state,
+       running_ms = excluded.running_ms, counted_ms = excluded.counted_ms, vcpu_micros = excluded.vcpu_micros,
+       mem_mb = excluded.mem_mb, disk_gb = excluded.disk_gb`,
+    [JSON.stringify(rows)],
+  );
+};
+
+const SUMS = Object.keys(noUse());
+
+const addDays = async (tx: SqlRunner, table: string, days: readonly DayEntry[]): Promise<void> => {
+  if (days.length === 0) return;
+  const rows = days.map(({ accountId, day, agentId, use }) => ({
+    account_id: accountId,
+    day,
+    agent_id: agentId,
+    ...use,
+  }));
+  await tx.query(
+    `INSERT INTO ${table} AS kept SELECT * FROM jsonb_populate_recordset(NULL::${table}, $1::jsonb)
+     ON CONFLICT (account_id, day, agent_id) DO UPDATE
+       SET ${SUMS.map((sum) => `${sum} = kept.${sum} + excluded.${sum}`).join(', ')}`,
+    [JSON.stringify(rows, withDigits)],
+  );
+};
+
+const withDigits = (_: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? value.toString() : value;
+
+const savePrices = async (tx: SqlRunner, suffix: string, ledger: UsageLedger): Promise<void> => {
+  const terms = [...ledger.newTerms].flatMap(([account_id, some]) =>
+    // Of several prices of one moment the last one counts.
+    [...new Map(some.map((one) => [one.since, one])).values()].map(({ since, plan }) => ({
+      account_id,
+      since_ms: since,
+      ...planColumns(plan),
+    })),
+  );
+  const names = PLAN_COLUMNS.split(', ');
+  const overwrite = names.map((name) => `${name} = excluded.${name}`).join(', ');
+  if (terms.length > 0)
+    await tx.query(
+      `INSERT INTO usage_terms_${suffix}
+       SELECT * FROM jsonb_populate_recordset(NULL::usage_terms_${suffix}, $1::jsonb)
+       ON CONFLICT (account_id, since_ms) DO UPDATE SET ${overwrite}`,
+      [JSON.stringify(terms)],
+    );
+  const plans = [...ledger.state.plans.values()].map(planColumns);
+  if (ledger.hasNewPlans)
+    await tx.query(
+      `INSERT INTO usage_plans_${suffix}
+       SELECT * FROM jsonb_populate_recordset(NULL::usage_plans_${suffix}, $1::jsonb)
+       ON CONFLICT (plan_id) DO UPDATE SET ${overwrite}`,
+      [JSON.stringify(plans)],
+    );
+};
+
+const forget = async (tx: SqlRunner, suffix: string, endUserIds: readonly string[]): Promise<void> => {
+  if (endUserIds.length === 0) return;
+  await tx.query(
+    `INSERT INTO usage_forgotten_${suffix} SELECT unnest($1::text[]) ON CONFLICT (end_user_id) DO NOTHING`,
+    [endUserIds],
+  );
+  await tx.query(
+    `UPDATE usage_agents_${suffix} SET name = NULL, external_id = NULL, external_user_id = NULL
+     WHERE end_user_id = ANY($1)`,
+    [endUserIds],
+  );
+};

@@ -1,0 +1,113 @@
+import type { EventData, RecordedEvent } from '@berth/event-store';
+
+/** A price of hosting from a moment on, in millionths of a cent. */
+export interface Price {
+  readonly from: number;
+  readonly seatMonth: bigint | null;
+  readonly vcpuHour: bigint;
+  readonly memGbHour: bigint;
+  readonly diskGbMonth: bigint;
+}
+
+/** An event of an agent's life or of its use; `at` in Unix milliseconds. */
+export interface Happening {
+  readonly type: string;
+  readonly at: number;
+  readonly data: EventData;
+}
+
+export interface AgentHistory {
+  readonly agentId: string;
+  readonly accountId: string;
+  readonly happenings: readonly Happening[];
+}
+
+/** What the recount reads of a log. */
+export interface RecountedLog {
+  readonly agents: readonly AgentHistory[];
+  /** By account, in order of time. */
+  readonly prices: ReadonlyMap<string, readonly Price[]>;
+}
+
+/** The categories of the streams that the recount reads. */
+export const RECOUNTED_CATEGORIES: readonly string[] = [
+  'account',
+  'agent',
+  'delivery',
+  'execution',
+  'llmAccount',
+  'olderExecution',
+  'pricing',
+  'schedule',
+  'webhookDelivery',
+];
+
+const LIFE =
+  /^Agent(Created|Starting|Started|Stopping|FellAsleep|Stopped|Failed|Resized|Unseen|DeletionRequested)$/;
+const USE =
+  /^(MessageAnswered|MessageFailed|WebhookDelivered|WebhookFailed|PromptHandedOver|ExecutionSubmitted|OlderExecutionSubmitted|LlmCallSettled|LlmCallFailed)$/;
+
+type Prices = Omit<Price, 'from'>;
+
+const FREE: Prices = { seatMonth: null, vcpuHour: 0n, memGbHour: 0n, diskGbMonth: 0n };
+
+/** Reads the whole log, in order. Shares no code with the projection, so that an error of one shows in the other. */
+export class RecountReader {
+  readonly #agents = new Map<string, { accountId: string; happenings: Happening[] }>();
+  readonly #planOf = new Map<string, string>();
+  readonly #plans = new Map<string, Prices>();
+  readonly #prices = new Map<string, Price[]>();
+  /** No price begins before what happened to agents earlier in the log. */
+  #latest = 0;
+
+  read({ type, data, stream, metadata }: RecordedEvent): void {
+    const name = type.split('.')[0] ?? '';
+    const agentId = String(data['agentId'] ?? '');
+    if (name === 'AgentCreated') this.#agents.set(agentId, { accountId: metadata.accountId, happenings: [] });
+    const agent = this.#agents.get(agentId);
+    const at = Date.parse(String(data[name.startsWith('Llm') ? 'startedAt' : 'at']));
+    if (agent !== undefined && stream.startsWith('agent-') && LIFE.test(name)) {
+      agent.happenings.push({ type: name, at, data });
+      if (at > this.#latest) this.#latest = at;
+    } else if (agent !== undefined && USE.test(name)) agent.happenings.push({ type: name, at, data });
+    else if (name === 'PlansRead') this.#readPlans(data, at);
+    else if (name === 'AccountOpened') this.#choosePlan(data, Date.parse(String(data['openedAt'])));
+    else if (name === 'AccountChanged') this.#choosePlan(data, Date.parse(String(data['changedAt'])));
+  }
+
+  log(): RecountedLog {
+    const agents = [...this.#agents].map(([agentId, agent]) => ({ agentId, ...agent }));
+    return { agents, prices: this.#prices };
+  }
+
+  #readPlans(data: EventData, at: number): void {
+    for (const { id, hosting } of data['plans'] as unknown as readonly LoggedPlan[])
+      this.#plans.set(id, {
+        seatMonth: hosting.kind === 'seat' ? BigInt(hosting.pricePerMonth ?? '0') : null,
+        vcpuHour: BigInt(hosting.vcpuHour ?? '0'),
+        memGbHour: BigInt(hosting.memGbHour ?? '0'),
+        diskGbMonth: BigInt(hosting.diskGbMonth ?? '0'),
+      });
+    for (const accountId of this.#planOf.keys()) this.#price(accountId, at);
+  }
+
+  #choosePlan(data: EventData, at: number): void {
+    const accountId = String(data['accountId']);
+    this.#planOf.set(accountId, String(data['plan']));
+    this.#price(accountId, at);
+  }
+
+  #price(accountId: string, at: number): void {
+    const prices = this.#prices.get(accountId) ?? [];
+    const from = Math.max(at, this.#latest, prices.at(-1)?.from ?? 0);
+    prices.push({ from, ...(this.#plans.get(this.#planOf.get(accountId) ?? '') ?? FREE) });
+    this.#prices.set(accountId, prices);
+  }
+}
+
+interface LoggedPlan {
+  readonly id: string;
+  readonly hosting: { readonly kind: string } & Partial<
+    Readonly<Record<'vcpuHour' | 'memGbHour' | 'diskGbMonth' | 'pricePerMonth', string>>
+  >;
+}

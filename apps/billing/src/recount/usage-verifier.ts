@@ -1,0 +1,156 @@
+import type { UsageDifference, UsageVerification, VerifyUsage } from '@berth/contracts/billing';
+import { EventStore } from '@berth/event-store';
+import { Clock, isoTime } from '@berth/kernel';
+import { Database, type SqlRunner } from '@berth/persistence';
+import { Inject, Injectable } from '@nestjs/common';
+import { DAY_MS, dateOf } from '../meter/utc-day.js';
+import { CountedUntil } from '../usage-list/counted-until.js';
+import { rangeOf, type DayRange } from '../usage-list/usage-range.js';
+import { inSnapshot, readUsage, unallocatedIn } from '../usage-list/usage-reading.js';
+import type { PageRow } from '../usage-list/usage-view.js';
+import { recount, type RecountedAccount, type RecountedRow } from './recount.js';
+import { RECOUNTED_CATEGORIES, RecountReader, type RecountedLog } from './recount-history.js';
+
+const MOST_SHOWN = 100;
+const ALL_ROWS = 1_000_000_000;
+
+interface CountedAccount {
+  readonly rows: readonly PageRow[];
+  readonly unallocated: bigint;
+}
+
+interface Counted {
+  readonly accounts: ReadonlyMap<string, CountedAccount>;
+  /** The tables contain the log up to this position. */
+  readonly position: bigint;
+}
+
+/** Compares the rows of all accounts with a recount from the log. */
+@Injectable()
+export class UsageVerifier {
+  constructor(
+    @Inject(Database) private readonly database: Pick<Database, 'transaction'>,
+    private readonly store: EventStore,
+    private readonly counted: CountedUntil,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Errors: invalid `invalid_request` for the range; unavailable `service_unavailable`. */
+  async run(request: VerifyUsage): Promise<UsageVerification> {
+    const range = rangeOf(request, this.clock.now());
+    const asOf = await this.counted.now();
+    const counted = await inSnapshot(this.database, (tx) => this.#read(tx, range, asOf));
+    const { log, events } = await this.#readLog(counted.position);
+    let rows = 0;
+    const differences: UsageDifference[] = [];
+    for (const [accountId, account] of counted.accounts) {
+      const again = recount(log, accountId, range, asOf);
+      rows += again.rows.length;
+      differences.push(...differencesOf(accountId, account, again));
+    }
+    return {
+      ...{ from: isoTime(range.from * DAY_MS), to: isoTime(range.to * DAY_MS), asOf: isoTime(asOf) },
+      ...{ accounts: counted.accounts.size, events, rows, differing: differences.length },
+      differences: differences.slice(0, MOST_SHOWN),
+    };
+  }
+
+  async #read(tx: SqlRunner, range: DayRange, asOf: number): Promise<Counted> {
+    const [latest] = await tx.query<{ readonly position: string }>('SELECT position FROM usage_latest');
+    const ids = await tx.query<{ readonly id: string }>(
+      'SELECT account_id AS id FROM usage_terms UNION SELECT account_id FROM usage_agents ORDER BY id',
+    );
+    const accounts = new Map<string, CountedAccount>();
+    for (const { id } of ids) {
+      const request = {
+        ...{ accountId: id, from: null, to: null, externalUserId: null, agentId: null },
+        ...{ cursor: null, limit: ALL_ROWS },
+      };
+      const read = await readUsage(tx, request, { daily: true, range, asOf });
+      accounts.set(id, { rows: read.rows, unallocated: unallocatedIn(read) });
+    }
+    return { accounts, position: BigInt(latest?.position ?? -1) };
+  }
+
+  async #readLog(until: bigint): Promise<{ readonly log: RecountedLog; readonly events: number }> {
+    const reader = new RecountReader();
+    const end = new AbortController();
+    let events = 0;
+    try {
+      const options = { from: 'start', categories: RECOUNTED_CATEGORIES, signal: end.signal } as const;
+      for await (const item of this.store.subscribe(options)) {
+        if (item.kind === 'caughtUp' || (item.kind === 'event' && item.event.position > until)) break;
+        if (item.kind !== 'event') continue;
+        reader.read(item.event);
+        events++;
+      }
+    } finally {
+      end.abort();
+    }
+    return { log: reader.log(), events };
+  }
+}
+
+type Figures = Readonly<Record<string, string>>;
+
+const countedFigures = (row: PageRow): Figures => ({
+  activeMilliseconds: row.active_ms,
+  vcpu: row.vcpu,
+  mem: row.mem,
+  disk: row.disk,
+  wakes: row.wakes,
+  chats: row.chats,
+  executions: row.executions,
+  llmRequests: row.llm_requests,
+  inputTokens: row.input_tokens,
+  outputTokens: row.output_tokens,
+  ai: row.ai,
+  hosting: row.hosting,
+  hostingBasis: String(row.seat),
+});
+
+const recountedFigures = (row: RecountedRow): Figures => ({
+  activeMilliseconds: String(row.activeMs),
+  vcpu: String(row.vcpu),
+  mem: String(row.mem),
+  disk: String(row.disk),
+  wakes: String(row.wakes),
+  chats: String(row.chats),
+  executions: String(row.executions),
+  llmRequests: String(row.llmRequests),
+  inputTokens: String(row.inputTokens),
+  outputTokens: String(row.outputTokens),
+  ai: String(row.ai),
+  hosting: String(row.hosting),
+  hostingBasis: row.seat ? '1' : '0',
+});
+
+const differencesOf = (
+  accountId: string,
+  counted: CountedAccount,
+  again: RecountedAccount,
+): readonly UsageDifference[] => {
+  const keyOf = (day: string | number, agentId: string | null): string => `${String(day)} ${agentId ?? ''}`;
+  const one = new Map(counted.rows.map((row) => [keyOf(row.day, row.agent_id), countedFigures(row)]));
+  const other = new Map(again.rows.map((row) => [keyOf(row.day, row.agentId), recountedFigures(row)]));
+  const found = [...new Set([...one.keys(), ...other.keys()])].flatMap((key) => {
+    const [day = '', agentId = ''] = key.split(' ');
+    const place = { accountId, date: dateOf(Number(day)), agentId };
+    return membersThatDiffer(one.get(key) ?? {}, other.get(key) ?? {}).map((difference) => ({
+      ...place,
+      ...difference,
+    }));
+  });
+  const [shown, expected] = [String(counted.unallocated), String(again.unallocated)];
+  if (shown === expected) return found;
+  const whole = { accountId, date: null, agentId: null, member: 'unallocated' };
+  return [...found, { ...whole, counted: shown, recounted: expected }];
+};
+
+const membersThatDiffer = (
+  one: Figures,
+  other: Figures,
+): readonly Pick<UsageDifference, 'member' | 'counted' | 'recounted'>[] =>
+  [...new Set([...Object.keys(one), ...Object.keys(other)])]
+    .filter((member) => one[member] !== other[member])
+    .map((member) => ({ member, counted: one[member] ?? null, recounted: other[member] ?? null }));

@@ -1,0 +1,57 @@
+import type { ProjectionRunner } from '@berth/event-store';
+import { Clock, DomainError } from '@berth/kernel';
+import { InjectProjection } from '@berth/service';
+import { Injectable } from '@nestjs/common';
+import { USAGE } from '../meter/usage.projection.js';
+
+/** A moment is used for this long, so that concurrent queries ask the log once. */
+const FRESH_MS = 2_000;
+const WITHIN_MS = 5_000;
+
+interface Moment {
+  readonly at: number;
+  readonly counted: Promise<void>;
+}
+
+/** The moment until which all events are counted. */
+@Injectable()
+export class CountedUntil {
+  #moment: Moment | undefined;
+
+  constructor(
+    @InjectProjection(USAGE) private readonly usage: Pick<ProjectionRunner, 'untilCaughtUp'>,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Returns a moment of the last seconds (Unix milliseconds), once the events that the log had then are counted. Errors:
+   * unavailable `service_unavailable` if that takes longer than 5 s.
+   */
+  async now(): Promise<number> {
+    const now = this.clock.now();
+    if (this.#moment === undefined || now - this.#moment.at >= FRESH_MS) {
+      const begun: Moment = { at: now, counted: this.#untilCounted() };
+      begun.counted.catch(() => {
+        if (this.#moment === begun) this.#moment = undefined;
+      });
+      this.#moment = begun;
+    }
+    const { at, counted } = this.#moment;
+    await counted;
+    return at;
+  }
+
+  async #untilCounted(): Promise<void> {
+    const timeout = AbortSignal.timeout(WITHIN_MS);
+    try {
+      await this.usage.untilCaughtUp(timeout);
+    } catch (error) {
+      if (!timeout.aborted) throw error;
+      throw new DomainError(
+        'unavailable',
+        'service_unavailable',
+        'The usage of the last seconds is not counted yet; try again shortly.',
+      );
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import type { GetUsage } from '@berth/contracts/billing';
+import type { Database, SqlRunner } from '@berth/persistence';
+import { termsOfAccount } from '../pricing/account-terms.js';
+import { dayPrices, type DayPrice } from '../pricing/day-price.js';
+import type { DayRange } from './usage-range.js';
+import { statementFor } from './usage-statement.js';
+import type { PageRow, TotalsRow } from './usage-view.js';
+
+/** A range of 400 days of thousands of agents takes seconds. */
+const STATEMENT_TIMEOUT_MS = 20_000;
+
+export interface ReadUsage {
+  readonly rows: readonly PageRow[];
+  readonly totals: TotalsRow;
+  readonly prices: readonly DayPrice[];
+}
+
+export interface UsageMoment {
+  readonly daily: boolean;
+  readonly range: DayRange;
+  /** What still goes on counts up to this moment, Unix milliseconds. */
+  readonly asOf: number;
+}
+
+/** Runs `read` on one snapshot of the tables. */
+export const inSnapshot = <T>(
+  database: Pick<Database, 'transaction'>,
+  read: (tx: SqlRunner) => Promise<T>,
+): Promise<T> =>
+  database.transaction(
+    async (tx) => {
+      await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      return read(tx);
+    },
+    { statementTimeoutMs: STATEMENT_TIMEOUT_MS },
+  );
+
+/** One more row than `request.limit`, if there is one. Errors: invalid `invalid_request` for a malformed cursor. */
+export const readUsage = async (
+  tx: SqlRunner,
+  request: GetUsage,
+  moment: UsageMoment,
+): Promise<ReadUsage> => {
+  const terms = await termsOfAccount(tx, request.accountId);
+  const prices = dayPrices(terms, moment.range, moment.asOf);
+  const { sql, values } = statementFor(request, { ...moment, terms, prices });
+  const found = await tx.query<PageRow & TotalsRow>(sql, values);
+  const [totals] = found;
+  if (totals === undefined) throw new Error('The statement returned no totals.');
+  return { rows: found.filter(({ agent_id }) => agent_id !== null), totals, prices };
+};
+
+/** The price of days of a seat plan that no active agent took, in millionths of a cent. */
+export const unallocatedIn = ({ prices, totals }: ReadUsage): bigint =>
+  prices.reduce((sum, { share }) => sum + (share ?? 0n), 0n) - BigInt(totals.all_shared);

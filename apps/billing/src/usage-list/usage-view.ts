@@ -1,0 +1,87 @@
+import type { DailyUsageRow, UsageFigures, UsageRow, UsageTotals } from '@berth/contracts/billing';
+import { dateOf } from '../meter/utc-day.js';
+import { centsOf, type MoneySums } from './usage-money.js';
+
+/** Sums as the database returns them: text of whole numbers. */
+interface Sums extends MoneySums {
+  readonly active_ms: string;
+  readonly wakes: string;
+  readonly chats: string;
+  readonly executions: string;
+  readonly llm_requests: string;
+  readonly input_tokens: string;
+  readonly output_tokens: string;
+}
+
+/** A row of the page; without an agent if the page is empty. */
+export interface PageRow extends Sums {
+  readonly agent_id: string | null;
+  readonly day: string;
+  readonly seat: string | number;
+  readonly name: string | null;
+  readonly external_id: string | null;
+  readonly external_user_id: string | null;
+  readonly vcpu: string;
+  readonly mem: string;
+  readonly disk: string;
+}
+
+export type TotalsRow = { readonly [Name in keyof Sums as `all_${Name}`]: string } & {
+  /** Hosting of the days with a seat plan. */
+  readonly all_shared: string;
+};
+
+/** `value / divisor` with `digits` decimals, rounded half up, as the nearest JSON number. */
+const quotient = (value: string, divisor: bigint, digits: number): number => {
+  const rounded = (2n * BigInt(value) * 10n ** BigInt(digits) + divisor) / (2n * divisor);
+  const text = rounded.toString().padStart(digits + 1, '0');
+  return Number(`${text.slice(0, -digits)}.${text.slice(-digits)}`);
+};
+
+const figuresOf = (sums: Sums): UsageFigures => ({
+  activeSeconds: quotient(sums.active_ms, 1_000n, 3),
+  wakes: Number(sums.wakes),
+  chats: Number(sums.chats),
+  executions: Number(sums.executions),
+  llm: {
+    requests: Number(sums.llm_requests),
+    inputTokens: Number(sums.input_tokens),
+    outputTokens: Number(sums.output_tokens),
+  },
+  ...centsOf(sums),
+});
+
+export const usageRow = (row: PageRow): UsageRow => {
+  const { activeSeconds, ...figures } = figuresOf(row);
+  return {
+    agentId: row.agent_id ?? '',
+    agentName: row.name,
+    externalId: row.external_id,
+    externalUserId: row.external_user_id,
+    hostingBasis: Number(row.seat) === 1 ? 'allocated' : 'metered',
+    activeSeconds,
+    computeMinutes: quotient(row.active_ms, 60_000n, 6),
+    vcpuSeconds: quotient(row.vcpu, 1_000_000_000n, 6),
+    memGbSeconds: quotient(row.mem, 1_024_000n, 6),
+    diskGbSeconds: quotient(row.disk, 1_000n, 3),
+    ...figures,
+  };
+};
+
+export const dailyUsageRow = (row: PageRow): DailyUsageRow => ({
+  date: dateOf(Number(row.day)),
+  ...usageRow(row),
+});
+
+export const totalsOf = (row: TotalsRow): Omit<UsageTotals, 'unallocatedCents'> =>
+  figuresOf({
+    active_ms: row.all_active_ms,
+    wakes: row.all_wakes,
+    chats: row.all_chats,
+    executions: row.all_executions,
+    llm_requests: row.all_llm_requests,
+    input_tokens: row.all_input_tokens,
+    output_tokens: row.all_output_tokens,
+    hosting: row.all_hosting,
+    ai: row.all_ai,
+  });

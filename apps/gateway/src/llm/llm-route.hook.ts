@@ -1,0 +1,54 @@
+import { isDomainError } from '@berth/kernel';
+import { Logger } from '@berth/telemetry';
+import { Injectable } from '@nestjs/common';
+import type { ApiReply, ApiRequest, HttpServer } from '../http/fastify-types.js';
+import { LlmForwarder } from './llm-forwarder.js';
+
+const PATH = /^\/agent\/v1\/llm\/(openai|anthropic)(?:[/?]|$)/;
+
+/**
+ * Takes the requests of the LLM route out of the pipeline: `llm` authenticates them, and refuses them in the shape that SDKs
+ * understand.
+ */
+@Injectable()
+export class LlmRouteHook {
+  constructor(
+    private readonly forwarder: LlmForwarder,
+    private readonly log: Logger,
+  ) {}
+
+  addTo(server: HttpServer): void {
+    server.addHook('onRequest', (request, reply, done) => {
+      const dialect = PATH.exec(request.raw.url ?? '')?.[1];
+      if (dialect === undefined) return done();
+      reply.hijack();
+      void this.serve(request, reply, dialect);
+    });
+  }
+
+  private async serve(request: ApiRequest, { raw: response }: ApiReply, dialect: string): Promise<void> {
+    try {
+      await this.forwarder.forward(request.raw, response, request.id);
+    } catch (error) {
+      if (!isDomainError(error)) this.log.warn({ err: error }, 'the LLM route cannot be reached');
+      if (response.headersSent || response.destroyed) response.destroy();
+      else refuse(response, dialect, request.id);
+    }
+  }
+}
+
+const MESSAGE = 'A part of the service is not available right now. Try again in a moment.';
+
+const refuse = (response: ApiReply['raw'], dialect: string, requestId: string): void => {
+  const error = { message: MESSAGE, type: 'api_error', code: 'service_unavailable' };
+  const text = JSON.stringify(
+    dialect === 'openai' ? { error: { ...error, param: null } } : { type: 'error', error },
+  );
+  response.writeHead(503, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    'retry-after': '1',
+    'x-request-id': requestId,
+  });
+  response.end(text);
+};

@@ -1,0 +1,55 @@
+import type { Operation } from './operation.js';
+import { isObject, listOf, memberOf } from './json-value.js';
+import { unsupported, type Refusal } from './refusal.js';
+import { isBareReference, storedReferenceIn } from './stored-references.js';
+
+/** A JSON object that a program sent. */
+export type RequestBody = Readonly<Record<string, unknown>>;
+
+/** Members that would spend unmetered, or reach the data of others, wherever they have a value. */
+const REFUSED = [
+  'previous_response_id',
+  'conversation',
+  'prompt',
+  'container',
+  'web_search_options',
+  'mcp_servers',
+  'audio',
+  'inference_geo',
+] as const;
+
+/** Tools that the program runs itself. */
+const OWN_TOOLS = {
+  openai: /^(?:function|custom|local_shell|apply_patch|computer_use_preview)$/,
+  anthropic: /^(?:custom|(?:bash|text_editor|computer|memory)_\d+)$/,
+};
+
+/** Why a body may not be sent; undefined if it may. */
+export const unsupportedIn = (body: RequestBody, { dialect, name }: Operation): Refusal | undefined => {
+  const background = memberOf(body, 'background');
+  if (background !== undefined && background !== false) return unsupported('background');
+  const member = REFUSED.find((one) => memberOf(body, one) !== undefined);
+  if (member !== undefined) return unsupported(member);
+  const tool = listOf(body['tools']).find((one) => isHosted(one, OWN_TOOLS[dialect]));
+  if (tool !== undefined) return unsupported(`The tool ${JSON.stringify(memberOf(tool, 'type') ?? null)}`);
+  if (listOf(body['modalities']).some((one) => one !== 'text')) return unsupported('Output other than text');
+  const reference = storedReferenceIn([body['messages'], body['input'], body['system']]);
+  if (reference !== undefined) return unsupported(reference);
+  if (name === 'responses' && listOf(body['input']).some(isBareReference))
+    return unsupported('item_reference');
+  return undefined;
+};
+
+/** Without a type it is a tool of the program in both dialects. */
+const isHosted = (tool: unknown, own: RegExp): boolean => {
+  if (!isObject(tool)) return true;
+  const type = memberOf(tool, 'type');
+  return type !== undefined && (typeof type !== 'string' || !own.test(type));
+};
+
+/** The first value of `anthropic-beta` that the model does not allow. */
+export const refusedBeta = (header: string | undefined, allowed: readonly string[]): string | undefined =>
+  (header ?? '')
+    .split(',')
+    .map((value) => value.trim())
+    .find((value) => value !== '' && !allowed.includes(value));

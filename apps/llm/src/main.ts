@@ -1,0 +1,4 @@
+import { runService } from '@berth/service';
+import { LlmModule } from './llm.module.js';
+
+await runService(LlmModule, process.env);

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { aModel, CHAT, MESSAGES } from '../fixtures/models.fixture.js';
+import type { Operation } from '../dialect/operation.js';
+import { prepareCall } from './prepared-call.js';
+
+const MODELS = [aModel({ name: 'gpt' }), aModel({ name: 'claude', allowedBetas: ['a-1'] }, 'anthropic')];
+const models = {
+  find: (dialect: string, name: string) =>
+    MODELS.find((model) => model.name === name && model.provider.dialect === dialect),
+};
+const prepare = (operation: Operation, body: Readonly<Record<string, unknown>>, headers = {}) =>
+  prepareCall(operation, { body, bytes: 500 }, headers, models);
+const refused = (more: object) => expect.objectContaining(more) as Error;
+
+describe('a prepared call', () => {
+  it('may shrink to what the budget affords if its caller set no limit, and only then', () => {
+    expect(prepare(CHAT, { model: 'gpt', n: 2 }).demand).toMatchObject({
+      bound: { inputTokens: 1_524, outputTokens: 1_000, choices: 2 },
+      mayShrink: true,
+    });
+    expect(prepare(CHAT, { model: 'gpt', max_tokens: 3 }).demand).toMatchObject({
+      bound: { outputTokens: 3, choices: 1 },
+      mayShrink: false,
+    });
+  });
+
+  it.each([
+    [CHAT, 'claude'],
+    [MESSAGES, 'gpt'],
+    [CHAT, 'none'],
+    [CHAT, 'constructor'],
+  ])('has a model of its own dialect: $1 is not found', (operation, model) => {
+    const notFound = { status: 404, type: 'not_found_error', code: 'model_not_found' };
+    expect(() => prepare(operation, { model })).toThrow(refused(notFound));
+  });
+
+  it.each([{}, { model: 7 }, { model: null }])('names its model: %j is refused', (body) => {
+    expect(() => prepare(CHAT, body)).toThrow(refused({ status: 400, type: 'invalid_request_error' }));
+  });
+
+  it('has no value of `anthropic-beta` that its model does not list, in any of several headers', () => {
+    const unsupported = refused({ status: 400, code: 'unsupported_parameter' });
+    const beta = (value: string | string[]) =>
+      prepare(MESSAGES, { model: 'claude' }, { 'anthropic-beta': value });
+    expect(beta('a-1').model.name).toBe('claude');
+    expect(() => beta('a-1, b-2')).toThrow(unsupported);
+    expect(() => beta(['a-1', 'b-2'])).toThrow(unsupported);
+  });
+
+  it('has no parameter that is refused', () => {
+    const unsupported = refused({ status: 400, code: 'unsupported_parameter' });
+    expect(() => prepare(CHAT, { model: 'gpt', background: true })).toThrow(unsupported);
+  });
+});

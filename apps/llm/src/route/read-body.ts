@@ -1,0 +1,44 @@
+import type { IncomingMessage } from 'node:http';
+import { isObject } from '../dialect/json-value.js';
+import { invalidRequest, Refusal } from '../dialect/refusal.js';
+import type { RequestBody } from '../dialect/unsupported-parameters.js';
+
+/** The longest body. */
+export const MOST_BYTES = 32 * 1_024 * 1_024;
+
+export interface ReadBody {
+  readonly body: RequestBody;
+  /** Its length as the caller sent it. */
+  readonly bytes: number;
+}
+
+/** Errors: 413; 400 unless it is a JSON object. */
+export const readBody = async (request: IncomingMessage): Promise<ReadBody> => {
+  if (Number(request.headers['content-length'] ?? 0) > MOST_BYTES) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MOST_BYTES) throw tooLarge();
+    chunks.push(chunk);
+  }
+  const body = parse(Buffer.concat(chunks));
+  if (!isObject(body)) throw invalidRequest('The body must be a JSON object.');
+  return { body, bytes };
+};
+
+const parse = (text: Buffer): unknown => {
+  try {
+    return JSON.parse(text.toString('utf8')) as unknown;
+  } catch {
+    return undefined;
+  }
+};
+
+const tooLarge = (): Refusal =>
+  new Refusal(
+    413,
+    'request_too_large',
+    'payload_too_large',
+    `The body is larger than ${String(MOST_BYTES)} bytes.`,
+  );

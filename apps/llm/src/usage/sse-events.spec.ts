@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { SseSplitter } from './sse-events.js';
+
+/** Pushes the chunks, and returns the data of the events and all bytes. */
+const split = (chunks: readonly Buffer[]) => {
+  const splitter = new SseSplitter();
+  const events = chunks.flatMap((chunk) => splitter.push(chunk));
+  const rest = splitter.rest();
+  const all = rest === undefined ? events : [...events, rest];
+  return { data: all.map(({ data }) => data), bytes: Buffer.concat(all.map(({ raw }) => raw)) };
+};
+const inPieces = (text: Buffer, length: number): readonly Buffer[] =>
+  Array.from({ length: Math.ceil(text.length / length) }, (_, at) =>
+    text.subarray(at * length, (at + 1) * length),
+  );
+
+describe('a stream of events', () => {
+  it.each(['\n', '\r\n', '\r'])('is divided alike wherever its bytes are split, with line ends %j', (end) => {
+    const lines = [
+      'event: a',
+      'data: {"text":"naïve 😀"}',
+      '',
+      ': a comment',
+      '',
+      'id: 1',
+      'data:{"a":',
+      'data: 1}',
+      '',
+      'data: [DONE]',
+      '',
+      '',
+    ];
+    const text = Buffer.from(lines.join(end));
+    for (let length = 1; length <= text.length; length++) {
+      const { data, bytes } = split(inPieces(text, length));
+      expect(data).toEqual(['{"text":"naïve 😀"}', '', '{"a":\n1}', '[DONE]']);
+      expect(bytes.equals(text)).toBe(true);
+    }
+  });
+
+  it('gives each event as soon as its blank line has arrived', () => {
+    const splitter = new SseSplitter();
+    expect(splitter.push(Buffer.from('data: 1\n'))).toEqual([]);
+    expect(splitter.push(Buffer.from('\ndata: 2\r\n\r')).map(({ data }) => data)).toEqual(['1']);
+    expect(splitter.push(Buffer.from('\n')).map(({ data }) => data)).toEqual(['2']);
+    expect(splitter.rest()).toBeUndefined();
+  });
+
+  it('may mix its line ends', () => {
+    const text = Buffer.from('data: 1\n\r\ndata: 2\r\n\ndata: 3\n\n');
+    expect(split([text]).data).toEqual(['1', '2', '3']);
+  });
+
+  it('has its last event without a blank line, if it ends so', () => {
+    expect(split([Buffer.from('data: 1\n\ndata: 2')]).data).toEqual(['1', '2']);
+  });
+
+  it('takes one space away before the data, and no other member for data', () => {
+    expect(split([Buffer.from('data:  x\ndatabase: y\n data: z\n\n')]).data).toEqual([' x']);
+  });
+});

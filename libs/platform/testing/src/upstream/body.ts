@@ -1,0 +1,20 @@
+/** Reading JSON that a caller sent: a value of another type is as if it were missing. */
+export type Body = Readonly<Record<string, unknown>>;
+
+export const objectOf = (value: unknown): Body =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Body) : {};
+
+export const listOf = (value: unknown): readonly Body[] => (Array.isArray(value) ? value.map(objectOf) : []);
+
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+export const countOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
+
+/** The text of a message's content, which is a text or a list of parts. */
+export const contentText = (content: unknown): string =>
+  typeof content === 'string'
+    ? content
+    : listOf(content)
+        .map((part) => textOf(part['text']))
+        .join('');

@@ -1,0 +1,57 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { format, resolveConfig } from 'prettier';
+import { declaredBy, importedPackages } from './imports.check.mjs';
+
+/**
+ * Completes what follows from the imports: the packages of this repository that each package.json declares, those that
+ * each tsconfig.json refers to, and the root's references to every package. Nothing is removed.
+ */
+export const completeDeclarations = async ({ root, packages }) => {
+  const dirs = new Map(packages.map(({ name, dir }) => [name, dir]));
+  for (const one of packages) {
+    const imported = [...importedPackages(one)].filter(([name]) => dirs.has(name) && name !== one.name);
+    await declare(root, one, imported);
+    await refer(
+      root,
+      one.dir,
+      imported.map(([name]) => dirs.get(name)),
+      one.references,
+    );
+  }
+  const { references } = readJson(root, 'tsconfig.json');
+  await refer(
+    root,
+    '.',
+    packages.map(({ dir }) => dir),
+    references.map(({ path }) => relative('.', path)),
+  );
+};
+
+const declare = async (root, { dir, manifest }, imported) => {
+  const declared = declaredBy(manifest);
+  const missing = imported.filter(([name]) => !declared.has(name));
+  if (missing.length === 0) return;
+  for (const [name, { test }] of missing)
+    (manifest[test ? 'devDependencies' : 'dependencies'] ??= {})[name] = '*';
+  await writeJson(root, join(dir, 'package.json'), manifest);
+};
+
+const refer = async (root, dir, needed, references) => {
+  const missing = needed.filter((one) => !references.includes(one));
+  if (missing.length === 0) return;
+  const config = readJson(root, join(dir, 'tsconfig.json'));
+  const paths = missing
+    .map((one) => relative(dir, one))
+    .map((path) => (path.startsWith('.') ? path : `./${path}`));
+  (config.references ??= []).push(...paths.map((path) => ({ path })));
+  await writeJson(root, join(dir, 'tsconfig.json'), config);
+};
+
+const readJson = (root, path) => JSON.parse(readFileSync(join(root, path), 'utf8'));
+
+const writeJson = async (root, path, value) => {
+  const options = await resolveConfig(join(root, path));
+  const text = await format(JSON.stringify(value, null, 2), { ...options, parser: 'json' });
+  writeFileSync(join(root, path), text);
+};
