@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { setPriority, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import {
@@ -21,16 +21,17 @@ import { countsOf, lastCountLine } from './test-counts.mjs';
 // `npm test`: sets the checkout up if needed, runs the checks and every test, and ends with "N passed, N failed".
 // With arguments it passes them to vitest and skips the checks: `npm test -- libs/kernel`.
 const given = process.argv.slice(2);
-/** Of the checks, as `nice` counts: a thirtieth of the share of a test in a busy processor. */
-const CHECKS_PRIORITY = 15;
 
 await runTool(async () => {
   // Mirrors of packages are slow, and the set-up of the checkout uses the processors.
   const programs = ensurePrograms(log);
   const node = await ensureReady();
-  // The checks use the processors while tests wait.
-  const checking = given.length === 0 ? runChecks(node) : { passed: 0, failed: 0 };
-  const [checks, tests] = await Promise.all([checking, prepareAndRunTests(node, programs)]);
+  // Not beside the tests: on a slow machine, tests with deadlines and checks take the processors from each other.
+  const [checks] = await Promise.all([
+    given.length === 0 ? runChecks(node) : { passed: 0, failed: 0 },
+    programs.then(() => ensureBroker(node)),
+  ]);
+  const tests = await runTests(node);
   const [passed, failed] = [checks.passed + tests.passed, checks.failed + tests.failed];
   if (tests.notRun > 0) log(`${tests.notRun} tests did not run, which counts as failed.`);
   if (tests.unstable.length > 0)
@@ -39,13 +40,7 @@ await runTool(async () => {
   return failed === 0 && tests.passed > 0 ? 0 : 1;
 });
 
-async function prepareAndRunTests(node, programs) {
-  await programs;
-  await ensureBroker(node);
-  return runTests(node);
-}
-
-/** Shows the output in one piece, because the tests print in the meantime. */
+/** Shows the output in one piece, because the set-up prints in the meantime. */
 async function runChecks(node) {
   const script = join(ROOT, 'tools', 'checks', 'run.mjs');
   if (!existsSync(script)) return { passed: 0, failed: 0 };
@@ -54,9 +49,6 @@ async function runChecks(node) {
     env: environmentWith(node),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  // Tests have deadlines, checks have not.
-  if (child.pid !== undefined) setPriority(child.pid, CHECKS_PRIORITY);
-  // The signals that end this process go to the tests.
   process.once('exit', () => child.kill());
   let output = '';
   child.stdout.on('data', (chunk) => {
