@@ -2,19 +2,21 @@ import { relative } from 'node:path';
 import { ROOT } from './ensure-installed.mjs';
 
 /** More failures than this have one cause, and no chance in it. */
-const MOST_REPEATED = 5;
+const MOST_REPEATED = 20;
 
 /**
- * The failed tests of a run if it makes sense to run them again: at least one, at most five, and nothing else failed. A
- * test of the whole stack shares two processors with four others, and a failure may be due to that alone.
+ * The failed tests of a run if it makes sense to run them again: at least one, at most twenty, and nothing else failed. A
+ * test of the whole stack shares two processors with others, and a failure may be due to that alone. A test that did not
+ * run because the set-up of its file failed is one of them.
  *
- * @returns {{ tests: { file: string, name: string }[], arguments: string[] } | undefined} with vitest's arguments for exactly these
+ * @returns {{ tests: { file: string, name: string, ran: boolean }[], arguments: string[] } | undefined} with vitest's
+ *   arguments for exactly these
  */
 export function repeatable(report, failures) {
-  const tests = (report?.testResults ?? []).flatMap(({ name: file, assertionResults }) =>
+  const tests = (report?.testResults ?? []).flatMap(({ name: file, status: ofFile, assertionResults }) =>
     assertionResults
-      .filter(({ status }) => status === 'failed')
-      .map((test) => ({ file: relative(ROOT, file), name: nameOf(test) })),
+      .filter(({ status }) => status === 'failed' || (ofFile === 'failed' && status === 'skipped'))
+      .map((test) => ({ file: relative(ROOT, file), name: nameOf(test), ran: test.status === 'failed' })),
   );
   if (tests.length === 0 || tests.length > MOST_REPEATED || tests.length !== failures) return undefined;
   const files = new Set(tests.map(({ file }) => file));
@@ -35,12 +37,12 @@ export function withRepeated(counts, tests, report) {
         .map((test) => titleOf({ file: relative(ROOT, file), name: nameOf(test) })),
     ),
   );
-  const unstable = tests.map(titleOf).filter((name) => passed.has(name));
+  const unstable = tests.filter((test) => passed.has(titleOf(test)));
   return {
-    ...counts,
     passed: counts.passed + unstable.length,
     failed: counts.failed - unstable.length,
-    unstable,
+    notRun: counts.notRun - unstable.filter(({ ran }) => !ran).length,
+    unstable: unstable.map(titleOf),
   };
 }
 

@@ -5,8 +5,9 @@ import { repeatable, withRepeated } from './repeated-tests.mjs';
 
 type Outcome = 'passed' | 'failed' | 'skipped';
 
-const file = (name: string, tests: Readonly<Record<string, Outcome>>): object => ({
+const file = (name: string, tests: Readonly<Record<string, Outcome>>, status = 'passed'): object => ({
   name: join(ROOT, name),
+  status,
   assertionResults: Object.entries(tests).map(([title, status]) => ({
     ancestorTitles: ['a thing'],
     title,
@@ -33,9 +34,20 @@ describe('failed tests', () => {
     expect(others.some((name) => pattern.test(name))).toBe(false);
   });
 
-  it('do not run again if there are more than five', () => {
-    const names = Array.from({ length: 6 }, (_, n): [string, Outcome] => [`test ${n}`, 'failed']);
-    expect(repeatable(report(file('a.spec.ts', Object.fromEntries(names))), 6)).toBeUndefined();
+  it('do not run again if there are more than twenty', () => {
+    const names = Array.from({ length: 21 }, (_, n): [string, Outcome] => [`test ${n}`, 'failed']);
+    expect(repeatable(report(file('a.spec.ts', Object.fromEntries(names))), 21)).toBeUndefined();
+  });
+
+  it('run again together with those that did not run because the set-up of their file failed', () => {
+    const one = file('a.spec.ts', { 'a ends': 'failed' }, 'failed');
+    const broken = report(one, file('b.spec.ts', { 'b ends': 'skipped' }, 'failed'));
+    expect(repeatable(broken, 2)?.tests).toEqual([
+      { file: 'a.spec.ts', name: 'a thing > a ends', ran: true },
+      { file: 'b.spec.ts', name: 'a thing > b ends', ran: false },
+    ]);
+    const left = report(one, file('b.spec.ts', { 'b ends': 'skipped' }));
+    expect(repeatable(left, 2)).toBeUndefined();
   });
 
   it('do not run again if something else failed as well, or nothing', () => {
@@ -47,14 +59,14 @@ describe('failed tests', () => {
 
   it('count as passed, and are named, only if they passed when they ran again', () => {
     const tests = [
-      { file: 'a.spec.ts', name: 'a thing > a ends' },
-      { file: 'b.spec.ts', name: 'a thing > b ends' },
+      { file: 'a.spec.ts', name: 'a thing > a ends', ran: false },
+      { file: 'b.spec.ts', name: 'a thing > b ends', ran: true },
     ];
     const again = report(
       file('a.spec.ts', { 'a ends': 'passed', 'b ends': 'passed' }),
       file('b.spec.ts', { 'b ends': 'failed' }),
     );
-    expect(withRepeated(counts, tests, again)).toEqual({
+    expect(withRepeated({ ...counts, notRun: 1 }, tests, again)).toEqual({
       passed: 11,
       failed: 1,
       notRun: 0,
