@@ -25,6 +25,11 @@ const write = (path: string, text: string): void => {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);
 };
+const writeGuest = (main: string): void => {
+  const program = { 'berth-bundle': './dist/main.bundle.js', default: './dist/main.js' };
+  write('apps/guest/package.json', JSON.stringify({ type: 'module', exports: { './main': program } }));
+  write('apps/guest/dist/main.js', main);
+};
 const node = async (...args: readonly string[]): Promise<string> =>
   (await run(process.execPath, [...args], { cwd: checkout })).stdout.trim();
 const bundle = (): Promise<string> => node('tools/bundle.mjs');
@@ -100,4 +105,24 @@ it('a program that was started without the option finds the built programs, so t
   const resolve = "console.log(require.resolve('@berth/greeter/main'))";
   expect(await node('-e', resolve)).toBe(join(checkout, 'libs/greeter/dist/main.js'));
   expect(await node(BUNDLED, '-e', resolve)).toBe(join(checkout, PROGRAM));
+});
+
+it('a guest loads a module of Node at its first use', async () => {
+  writeGuest(`
+    import { createHash } from 'node:crypto';
+    const isLoaded = () => process.moduleLoadList.includes('NativeModule crypto');
+    const before = isLoaded();
+    console.log(before, createHash('sha256').update('').digest('hex').slice(0, 6), isLoaded());`);
+  await bundle();
+  expect(await node('apps/guest/dist/main.bundle.js')).toBe('false e3b0c4 true');
+});
+
+it('a guest can extend what a module of Node is', async () => {
+  writeGuest("import words from './words.cjs';\nconsole.log(words);\n");
+  write(
+    'apps/guest/dist/words.cjs',
+    "class Word extends require('events') {}\nmodule.exports = new Word().listenerCount('x');\n",
+  );
+  await bundle();
+  expect(await node('apps/guest/dist/main.bundle.js')).toBe('0');
 });

@@ -64,7 +64,7 @@ describe('installing the programs that the tests need', () => {
     ]);
   });
 
-  it('installs each by itself if the distribution does not know one of them', async () => {
+  it('installs them one by one if the distribution does not have one of them', async () => {
     without('busybox', 'chromium');
     program('apt-get', `echo "$*" >> ${calls()}; case "$*" in *chromium*) exit 100;; esac`);
     await ensure();

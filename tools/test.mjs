@@ -20,15 +20,16 @@ import { countsOf, lastCountLine } from './test-counts.mjs';
 
 // `npm test`: sets the checkout up if needed, runs the checks and every test, and ends with "N passed, N failed".
 // With arguments it passes them to vitest and skips the checks: `npm test -- libs/kernel`.
-const given = process.argv.slice(2);
+const vitestArguments = process.argv.slice(2);
+const isWholeRun = vitestArguments.length === 0;
 
 await runTool(async () => {
-  // Mirrors of packages are slow, and the set-up of the checkout uses the processors.
+  // Downloads while the checkout is built: the one waits for package mirrors, the other for the processors.
   const programs = ensurePrograms(log);
   const node = await ensureReady();
-  // Not beside the tests: on a slow machine, tests with deadlines and checks take the processors from each other.
+  // The checks end before the tests begin: on a slow machine they would delay tests beyond their deadlines.
   const [checks] = await Promise.all([
-    given.length === 0 ? runChecks(node) : { passed: 0, failed: 0 },
+    isWholeRun ? runChecks(node) : { passed: 0, failed: 0 },
     programs.then(() => ensureBroker(node)),
   ]);
   const tests = await runTests(node);
@@ -40,7 +41,7 @@ await runTool(async () => {
   return failed === 0 && tests.passed > 0 ? 0 : 1;
 });
 
-/** Shows the output in one piece, because the set-up prints in the meantime. */
+/** Prints the output when the checks have ended, because the set-up prints at the same time. */
 async function runChecks(node) {
   const script = join(ROOT, 'tools', 'checks', 'run.mjs');
   if (!existsSync(script)) return { passed: 0, failed: 0 };
@@ -72,14 +73,14 @@ async function ensureBroker(node) {
   if (code !== 0) throw new SetupError('The tests need a nats-server; see the message above.');
 }
 
-/** A few tests that fail run again, by themselves; see `repeatable`. */
+/** In a whole run, a small number of failed tests runs a second time, without the others; see `repeatable`. */
 async function runTests(node) {
-  const { report, code } = await runVitest(node, given);
-  const counts = countsOf(report, code, given.length > 0);
-  const again = given.length > 0 ? undefined : repeatable(report, counts.failed);
-  if (again === undefined) return { ...counts, unstable: [] };
-  log(`\n${again.tests.length} of the tests failed. They run again, by themselves.`);
-  return withRepeated(counts, again.tests, (await runVitest(node, again.arguments)).report);
+  const { report, code } = await runVitest(node, vitestArguments);
+  const counts = countsOf(report, code, !isWholeRun);
+  const repeated = isWholeRun ? repeatable(report, counts.failed) : undefined;
+  if (repeated === undefined) return { ...counts, unstable: [] };
+  log(`\n${repeated.tests.length} of the tests failed. They run again, without the others.`);
+  return withRepeated(counts, repeated.tests, (await runVitest(node, repeated.arguments)).report);
 }
 
 async function runVitest(node, chosen) {

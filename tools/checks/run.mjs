@@ -93,7 +93,7 @@ const print = ({ title, read, notes, problems, seconds }) => {
 
 const only = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
 const wanted = CHECKS.filter(([title]) => only.length === 0 || only.some((word) => title.includes(word)));
-// Reading the whole workspace takes seconds.
+// Not read if no check was chosen, because that takes seconds.
 const workspace = wanted.length === 0 ? undefined : readWorkspace(root);
 const outcomes = await Promise.all(wanted.map((check) => begin(check, workspace)));
 outcomes.forEach(print);

@@ -16,7 +16,7 @@ import { EndUserUses } from './agent-list/end-user-uses.js';
 import { AGENT_LIST, agentListProjection } from './agent-list/agent-list.projection.js';
 import { AgentListQuery } from './agent-list/agent-list.query.js';
 import { AgentsFromLog } from './agent-list/agents-from-log.js';
-import { Admission, RuledAdmission } from './agent/admission.js';
+import { Admission, RuleBasedAdmission } from './agent/admission.js';
 import { AddresseeNatsController } from './agent/addressee.nats-controller.js';
 import { AddresseeQuery } from './agent/addressee.query.js';
 import { AgentCommandHandler } from './agent/agent.command-handler.js';
@@ -65,7 +65,7 @@ import { HostCommandHandler } from './host/host.command-handler.js';
 import { HostDirectory } from './host/host-directory.js';
 import { hostListProjection } from './host/host-list.projection.js';
 import { HostListQuery } from './host/host-list.query.js';
-import { HostPresence } from './host/host-presence.js';
+import { HostProbe } from './host/host-probe.js';
 import { HostRegistration } from './host/host-registration.js';
 import { HostStreams } from './host/host.streams.js';
 import { OperatorHostsNatsController } from './host/operator-hosts.nats-controller.js';
@@ -152,7 +152,7 @@ import { SpendQuery } from './use/spend.query.js';
     EndUserRule,
     WakeLedger,
     CapRule,
-    { provide: Admission, useClass: RuledAdmission },
+    { provide: Admission, useClass: RuleBasedAdmission },
     EnsureAwakeHandler,
     AddresseeQuery,
     AccountSuspensions,
@@ -207,7 +207,7 @@ import { SpendQuery } from './use/spend.query.js';
     },
 
     HostStreams,
-    HostPresence,
+    HostProbe,
     HostDirectory,
     HostCommandHandler,
     HostListQuery,

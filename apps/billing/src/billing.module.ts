@@ -14,7 +14,7 @@ import { UsageVerifier } from './recount/usage-verifier.js';
 import { CountedUntil } from './usage-list/counted-until.js';
 import { UsageQuery } from './usage-list/usage.query.js';
 
-/** Nobody waits for a single event, so a short delay makes larger batches. */
+/** No request waits for a single event, so a short delay is acceptable for larger batches. */
 const GATHER_MS = 200;
 
 @Module({

@@ -16,7 +16,12 @@ export interface CliConfig {
   readonly hostsSocket: string;
   /** The broker of an installation that does not embed it; undefined: it is embedded. */
   readonly broker: BrokerConfig | undefined;
+  /** Where hosts reach the API. */
+  readonly apiForHosts: ApiForHosts;
 }
+
+/** `url` if it is set, otherwise `port` of the machine on which hosts reach the broker. */
+export type ApiForHosts = { readonly url: string } | { readonly port: string };
 
 /** A broker whose users `berth hosts` keeps in a folder. */
 export interface BrokerConfig {
@@ -36,21 +41,33 @@ interface HostAndPort {
 const NATS_PORT = 4222;
 
 /**
- * Reads `BERTH_URL`, `PORT`, `BERTH_API_KEY`, `BERTH_DATA`, `BERTH_BROKER_FOLDER`, and with the last one
- * `BERTH_BROKER_ADDRESS` (by default that of NATS_URL), `NATS_URL` and `BERTH_INSTANCE` (berth). Throws `ConfigError`.
+ * Reads `BERTH_URL`, `PORT`, `BERTH_API_KEY`, `BERTH_DATA`, `BERTH_GATEWAY_URL`, `BERTH_BROKER_FOLDER`, and with the last
+ * one `BERTH_BROKER_ADDRESS` (by default that of NATS_URL), `NATS_URL` and `BERTH_INSTANCE` (berth). Throws `ConfigError`.
  */
 export const readCliConfig = (env: Env): CliConfig => {
   const reader = readEnv(env);
   const port = reader.integer('PORT', { min: 1, max: 65_535, default: 8080 });
   const data = reader.path('BERTH_DATA', './.data');
+  const url = reader.url('BERTH_URL', `http://localhost:${port}`, ['http', 'https']).replace(/\/+$/, '');
+  const urlForHosts = reader.optionalUrl('BERTH_GATEWAY_URL', ['http', 'https'])?.replace(/\/+$/, '');
   return reader.done({
-    url: reader.url('BERTH_URL', `http://localhost:${port}`, ['http', 'https']).replace(/\/+$/, ''),
+    url,
     apiKey: reader.optional('BERTH_API_KEY')?.trim(),
     keyFile: resolve(data, 'bootstrap-key'),
     recoverySocket: resolve(data, RECOVERY_SOCKET),
     hostsSocket: resolve(data, HOST_ACCESS_SOCKET),
     broker: readBroker(reader),
+    apiForHosts: urlForHosts === undefined ? apiForHosts(url) : { url: urlForHosts },
   });
+};
+
+const THIS_MACHINE: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** Other machines reach a URL of this machine at the address at which they reach its broker. */
+const apiForHosts = (url: string): ApiForHosts => {
+  const parsed = URL.parse(url);
+  if (parsed === null || !THIS_MACHINE.has(parsed.hostname)) return { url };
+  return { port: parsed.port === '' ? '80' : parsed.port };
 };
 
 const readBroker = (reader: EnvReader): BrokerConfig | undefined => {

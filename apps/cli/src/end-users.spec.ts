@@ -181,12 +181,15 @@ describe('berth end-users', () => {
     'policy delete',
     'token create',
     'token revoke',
-  ])('%s sends no request for an external id that nobody can have or no URL can contain', async (command) => {
-    for (const externalId of ['.', '..', '', 'a/b', 'a'.repeat(129)]) {
-      const result = await berth(['end-users', ...command.split(' '), externalId]);
-      expect(result).toMatchObject({ exitCode: 2, seen: [] });
-    }
-  });
+  ])(
+    '%s sends no request for an external id that no end user can have or no URL can contain',
+    async (command) => {
+      for (const externalId of ['.', '..', '', 'a/b', 'a'.repeat(129)]) {
+        const result = await berth(['end-users', ...command.split(' '), externalId]);
+        expect(result).toMatchObject({ exitCode: 2, seen: [] });
+      }
+    },
+  );
 
   it('exits 1 for an end user who does not exist', async () => {
     const detail = { code: 'end_user_not_found', message: 'There is no such end user.' };

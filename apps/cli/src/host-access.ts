@@ -1,11 +1,17 @@
 import { hostAccessIn, type HostAccess } from '@berth/broker-users';
 import { HOST_NAME, type AddedHost } from '@berth/contracts/operations';
 import { CliError, EXIT } from './cli-error.js';
-import type { BrokerConfig, CliConfig } from './config.js';
+import type { JoiningHost } from './commands/hosts.command.js';
+import type { ApiForHosts, BrokerConfig, CliConfig } from './config.js';
 import { callLocally } from './local-socket.js';
 
 /** Adds a broker user for a host: to the broker whose folder this machine has, or to the Berth that runs here. */
-export const addHost = async ({ hostsSocket, broker }: CliConfig, name: string): Promise<AddedHost> => {
+export const addHost = async (config: CliConfig, name: string): Promise<JoiningHost> => {
+  const added = await addUser(config, name);
+  return { ...added, gatewayUrl: gatewayUrlOf(config.apiForHosts, added) };
+};
+
+const addUser = async ({ hostsSocket, broker }: CliConfig, name: string): Promise<AddedHost> => {
   if (broker !== undefined) {
     if (!HOST_NAME.test(name))
       throw new CliError(EXIT.usage, 'A name has 1 to 64 letters, digits and . _ -.');
@@ -15,6 +21,9 @@ export const addHost = async ({ hostsSocket, broker }: CliConfig, name: string):
   if (status === 201) return JSON.parse(body) as AddedHost;
   throw refused(status, body);
 };
+
+const gatewayUrlOf = (api: ApiForHosts, { natsUrl }: AddedHost): string =>
+  'url' in api ? api.url : `http://${new URL(natsUrl).hostname}:${api.port}`;
 
 /** Returns whether there was a credential to revoke. */
 export const revokeHost = async ({ hostsSocket, broker }: CliConfig, id: string): Promise<boolean> => {

@@ -1,5 +1,13 @@
-import { describe, expect, it } from 'vitest';
-import { berth, type RecordedRequest, type ServiceResponse } from './recording-service.fixture.js';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { HOST_ACCESS_SOCKET } from '@berth/contracts/operations';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  berth,
+  dataFolder,
+  type RecordedRequest,
+  type ServiceResponse,
+} from './recording-service.fixture.js';
 
 const host = (id: string, state = 'ready') => ({
   id,
@@ -17,6 +25,44 @@ const host = (id: string, state = 'ready') => ({
 const refusal = (status: number, code: string) => (): ServiceResponse => ({
   status,
   body: { detail: { code, message: 'It was refused.' } },
+});
+
+const NATS_URL = 'nats://hst_1:secret@10.0.0.1:4222';
+
+/** The data folder of a Berth that adds every host, with the same credential. */
+const folderOfBerth = async (): Promise<string> => {
+  const folder = await dataFolder();
+  const server = createServer((_request, response) => {
+    response.writeHead(201).end(JSON.stringify({ id: 'hst_1', name: 'one', natsUrl: NATS_URL }));
+  });
+  await new Promise<void>((resolve) => server.listen(join(folder, HOST_ACCESS_SOCKET), resolve));
+  onTestFinished(() => void server.close());
+  return folder;
+};
+
+describe('berth hosts add', () => {
+  it.each([
+    ['the port of Berth at the address of its broker', {}, 'http://10.0.0.1:8080'],
+    ['that of PORT', { PORT: '9000' }, 'http://10.0.0.1:9000'],
+    ['that of BERTH_URL', { BERTH_URL: 'http://127.0.0.1' }, 'http://10.0.0.1:80'],
+    [
+      'BERTH_URL, unless it names this machine',
+      { BERTH_URL: 'https://berth.example/' },
+      'https://berth.example',
+    ],
+    [
+      'BERTH_GATEWAY_URL',
+      { BERTH_URL: 'https://x', BERTH_GATEWAY_URL: 'http://10.0.0.9:8081/' },
+      'http://10.0.0.9:8081',
+    ],
+  ])('prints the variables of the host only, with the URL of the API: %s', async (_which, more, url) => {
+    const env = { BERTH_DATA: await folderOfBerth(), BERTH_URL: undefined, ...more };
+    const { exitCode, out } = await berth(['hosts', 'add', 'one'], { env });
+    expect(exitCode).toBe(0);
+    expect(out).toBe(
+      `BERTH_HOST_ID=hst_1\nBERTH_HOST_NAME=one\nNATS_URL=${NATS_URL}\nBERTH_GATEWAY_URL=${url}\n`,
+    );
+  });
 });
 
 describe('berth hosts', () => {

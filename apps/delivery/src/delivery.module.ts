@@ -27,6 +27,7 @@ import { LostDeliveries } from './timers/lost-deliveries.js';
 import { webhookListProjection } from './webhook-list/webhook-list.projection.js';
 import { WebhookListQuery } from './webhook-list/webhook-list.query.js';
 import { AuthorizeWebhookQuery } from './webhook-token/authorize-webhook.query.js';
+import { InvokedAgents } from './webhook-token/invoked-agents.js';
 import { WebhookTokenHandler } from './webhook-token/webhook-token.command-handler.js';
 import { WebhookTokenStreams } from './webhook-token/webhook-token.streams.js';
 import { WebhookTokenVault } from './webhook-token/webhook-token-vault.js';
@@ -95,6 +96,7 @@ import { WebhookNatsController } from './webhook/webhook.nats-controller.js';
     WebhookTokenStreams,
     WebhookTokenVault,
     WebhookTokenHandler,
+    InvokedAgents,
     AuthorizeWebhookQuery,
     ForgetWebhooksWhenAgentIsGone,
     HandOverWhenAgentRuns,

@@ -47,6 +47,6 @@ const createApp = async (
     logger: new NestLogger(context.log),
   });
   await app.init();
-  app.get(OpenApiDocument).build(app);
+  app.get(OpenApiDocument).describe(app);
   return app;
 };

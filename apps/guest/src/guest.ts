@@ -96,7 +96,6 @@ export class Guest {
     }
     this.#files = new VolumeFiles(program);
     this.#program = program;
-    this.parts.relay.pointTo(program.gatewayUrl);
     return this.#inTurn(() => this.#run(program));
   }
 
@@ -148,7 +147,7 @@ export class Guest {
 
   /** Ends commands and the program, and closes the guest's files and journals. */
   async shutDown(graceMs: number): Promise<void> {
-    this.consoles.close();
+    await this.consoles.close();
     this.apps.close();
     const commandsMs = Math.min(graceMs, COMMAND_GRACE_MS);
     await Promise.all([

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { DELIVERIES_FILE, guestEnv } from '@berth/guest-protocol';
+import { API_SOCKET, DELIVERIES_FILE, guestEnv } from '@berth/guest-protocol';
 import type { GuestConfig } from './config.js';
 import { DeliveryJournal } from './delivery/delivery-journal.js';
 import { ExecutionJournal } from './execution/execution-journal.js';
@@ -34,7 +34,7 @@ export const startGuest = async (config: GuestConfig, mark: string | undefined):
   killLeftovers(executions.interrupted);
   const [journal, relay] = await Promise.all([
     DeliveryJournal.open(join(config.journal, DELIVERIES_FILE)),
-    ApiRelay.open(),
+    ApiRelay.open(join(dirname(config.socket), API_SOCKET)),
   ]);
   const guest = new Guest({
     generation: config.generation,

@@ -18,7 +18,9 @@ import { EndUserLedgerStreams } from './end-user-ledger/end-user-ledger.streams.
 import { LlmNatsController } from './llm.nats-controller.js';
 import { ModelCatalogue } from './models/model-catalogue.js';
 import { OperatorModels } from './models/operator-models.js';
+import { CallerLookup } from './route/caller-lookup.js';
 import { CallExchange } from './route/call-exchange.js';
+import { CallTiming } from './route/call-timing.js';
 import { LlmPort } from './route/llm-port.js';
 import { LlmRoute } from './route/llm-route.js';
 import { MeteredCalls } from './route/metered-calls.js';
@@ -56,8 +58,10 @@ import { UpstreamClient } from './upstream/upstream-client.js';
       },
     },
     { provide: ModelCatalogue, useClass: OperatorModels },
+    CallTiming,
     UpstreamClient,
     MeteredCalls,
+    CallerLookup,
     CallExchange,
     LlmRoute,
     LlmPort,

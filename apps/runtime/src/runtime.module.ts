@@ -10,6 +10,7 @@ import { BuildsNatsController } from './build/builds.nats-controller.js';
 import { VersionBuild } from './build/version-build.js';
 import { VersionStore } from './build/version-store.js';
 import { HostedAgents } from './agent/hosted-agents.js';
+import { ApiSockets } from './api/api-sockets.js';
 import { checkHost, readRuntimeConfig, RuntimeConfig } from './config.js';
 import { dataFolderLock } from './data-folder-lock.js';
 import { Deliveries } from './delivery/deliveries.js';
@@ -78,6 +79,7 @@ import { TransfersNatsController } from './transfer/transfers.nats-controller.js
       },
     },
     AgentRecords,
+    ApiSockets,
     AgentStarter,
     HostedAgents,
     Deliveries,

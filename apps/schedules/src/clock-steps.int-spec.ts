@@ -24,7 +24,7 @@ beforeEach(() => {
 
 const at = (fromNowMs: number): string => isoTime(clock.now() + fromNowMs);
 const fired = (): readonly string[] => served.fakes.handedOver(agentId).map(({ message }) => message);
-/** Every hour, first so long from now, so that no hour ends by itself in between. */
+/** Every hour, first `fromNowMs` from now, so that only a step of the clock makes it due. */
 const hourlyAt = (fromNowMs: number): string =>
   `${String(new Date(clock.now() + fromNowMs).getUTCMinutes())} * * * *`;
 const entry = (id: string, times: object) => ({ id, prompt: id, ...times });

@@ -38,7 +38,7 @@ const only = async () => {
 };
 
 describe('in three processes, an entry', () => {
-  it('whose time is over fires at first sight, once ever', async () => {
+  it('whose time has passed fires at once, and only once', async () => {
     await served.push(agentId, { id: 'tea', nextRunAt: PAST, prompt: 'Tea.' });
     await ended();
     expect(served.fakes.handedOver(agentId)).toMatchObject([
@@ -90,7 +90,7 @@ describe('a firing', () => {
     ['compute_cap_reached', 'payment_required'],
     ['wake_limit_reached', 'exhausted'],
     ['rate_limited', 'exhausted'],
-  ])('that is refused with %s is the last error, and is not made up', async (code, kind) => {
+  ])('that is refused with %s is the last error, and is not repeated', async (code, kind) => {
     served.fakes.on(handOverRequests.handOver, failing(kind, code));
     await served.push(agentId, { id: 'tea', nextRunAt: PAST, prompt: 'Tea.' });
     await ended();
@@ -126,6 +126,18 @@ describe('a firing', () => {
     });
     expect(JSON.stringify((await served.history(agentId)).map(({ data }) => data))).not.toContain('Ada');
   });
+
+  it.each(['chat_unsupported', 'payload_too_large'])(
+    'that the program does not get (%s) has not run',
+    async (code) => {
+      served.fakes.on(handOverRequests.handOver, () => ({ outcome: 'failed' as const, code, message: '' }));
+      await served.push(agentId, { id: 'tea', nextRunAt: PAST, prompt: 'Tea.' });
+      await ended();
+      expect(await only()).toMatchObject({ lastError: { code }, lastRunAt: null });
+      const types = (await served.history(agentId)).map(({ type }) => type);
+      expect(types).not.toContain('PromptHandedOver');
+    },
+  );
 });
 
 describe('a list', () => {
@@ -150,7 +162,7 @@ describe('a list', () => {
     await expect(served.list(agentId)).rejects.toMatchObject({ code: 'agent_not_found' });
   });
 
-  it('has its prompts sealed in the log if the agent belongs to an end user, and hands them over in the clear', async () => {
+  it('has its prompts sealed in the log if the agent belongs to an end user, and hands them over in plaintext', async () => {
     const endUserId = newId('eus');
     served.fakes.on(nextWakeRequests.ownerOf, () => ({ accountId: ACCOUNT, endUserId }));
     const key = randomBytes(32).toString('base64');

@@ -191,8 +191,6 @@ export interface PutProgram {
   readonly imageEnv?: Readonly<Record<string, string>>;
   readonly token: string;
   readonly instructions: string | null;
-  /** URL of Berth's API as seen from the host; null if the agent cannot reach it. */
-  readonly gatewayUrl: string | null;
   readonly restart: RestartPolicy;
   /** Maximum time for the program to become ready. */
   readonly readyWithinMs: number;

@@ -37,7 +37,11 @@ export const formatCents = (amount: Millionths): string => {
 };
 
 /** Cents as the JSON number of a response. Exact up to 8 billion cents; only for what leaves Berth. */
-export const showCents = (amount: Millionths): number => Number(formatCents(amount));
+export const showCents = (amount: Millionths): number => {
+  const whole = Number(amount);
+  // Dividing a whole number that a double holds exactly gives the same number as reading its decimals, sooner.
+  return Number.isSafeInteger(whole) ? whole / Number(MILLIONTHS_PER_CENT) : Number(formatCents(amount));
+};
 
 /** The quotient, rounded towards minus infinity. Throws a RangeError if the divisor is not positive. */
 export const divideDown = (dividend: bigint, divisor: bigint): bigint => {

@@ -8,7 +8,7 @@ export type WhenLost = 'repeat' | 'report' | 'wait';
 /**
  * A query or command that a service handles: its NATS subject, the request and response types, and how long a caller
  * waits. `{host}` in a subject stands for the id of the target runtime host, `{from}` at its end for that of
- * the host that sends it, which then also stands in the payload as `host`.
+ * the host that sends it, which the payload then also has as `host`.
  */
 export interface RequestDefinition<Request, Response> {
   readonly subject: string;

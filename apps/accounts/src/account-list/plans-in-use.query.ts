@@ -1,12 +1,12 @@
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 
-/** The plans that accounts have. */
+/** Returns which plans accounts have. */
 @Injectable()
 export class PlansInUseQuery {
   constructor(@Inject(Database) private readonly database: SqlRunner) {}
 
-  /** The ids. There are none before the account list exists, which a first start creates. */
+  /** The ids of the plans; empty while the account list does not exist yet, at the first start. */
   async run(): Promise<readonly string[]> {
     const [list] = await this.database.query<{ readonly exists: boolean }>(
       `SELECT to_regclass('account_list') IS NOT NULL AS exists`,

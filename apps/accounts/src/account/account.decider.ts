@@ -60,7 +60,7 @@ const suspendOrResume = (
     throw new DomainError(
       'conflict',
       'first_account',
-      "The installation's first account cannot be suspended: without its keys nobody could operate the installation.",
+      "The installation's first account cannot be suspended: without its keys, the installation could not be operated.",
     );
   }
   return [{ type: 'AccountSuspended', accountId, suspendedAt: isoTime(now) }];

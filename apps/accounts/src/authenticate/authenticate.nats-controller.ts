@@ -2,6 +2,7 @@ import {
   accountsRequests,
   type Authenticate,
   type AuthenticatedKey,
+  type FindSuspended,
   type GetStanding,
   type Standing,
 } from '@berth/contracts/accounts';
@@ -26,5 +27,10 @@ export class AuthenticateNatsController {
   @HandleRequest(accountsRequests.standing)
   standing(@Payload() { accountId }: GetStanding): Promise<Standing> {
     return this.accounts.of(accountId);
+  }
+
+  @HandleRequest(accountsRequests.suspended)
+  async suspended(@Payload() { accountIds }: FindSuspended): Promise<{ accountIds: readonly string[] }> {
+    return { accountIds: await this.accounts.suspendedAmong(accountIds) };
   }
 }

@@ -7,17 +7,18 @@ import { accountListProjection } from '../account-list/account-list.projection.j
 
 /**
  * Whether an account is suspended, of `account_standing` and `account_list` joined as `standing` and `account`. A
- * suspension stands in the former before its command returns, and in the latter if that command was interrupted; the
+ * suspension is in the former before its command returns, and in the latter if that command was interrupted; the
  * higher revision counts.
  */
 export const IS_SUSPENDED = `
     CASE WHEN standing.revision >= account.revision OR account.revision IS NULL THEN COALESCE(standing.suspended, false)
       ELSE account.suspended_at IS NOT NULL END`;
 
-const FIND = `
-  SELECT ${IS_SUSPENDED} AS suspended FROM (SELECT $1::text AS id) wanted
+const FIND_SUSPENDED = `
+  SELECT wanted.id FROM unnest($1::text[]) AS wanted (id)
   LEFT JOIN account_standing standing ON standing.account_id = wanted.id
-  LEFT JOIN account_list account ON account.id = wanted.id`;
+  LEFT JOIN account_list account ON account.id = wanted.id
+  WHERE ${IS_SUSPENDED}`;
 
 interface Recorded {
   readonly accountId: string;
@@ -28,7 +29,7 @@ interface Recorded {
 
 /**
  * Whether accounts are suspended, as authentication reads it. Written before a command returns; the account list follows
- * by itself and completes what an interrupted command left out. The one with the higher revision counts.
+ * later, also after a command that was interrupted. The one with the higher revision counts.
  */
 @Injectable()
 export class AccountStanding {
@@ -47,10 +48,14 @@ export class AccountStanding {
     );
   }
 
-  /** Reads the tables on every call, without a cache. */
   async of(accountId: string): Promise<Standing> {
-    const [found] = await this.database.query<Standing>(FIND, [accountId]);
-    return { suspended: found?.suspended === true };
+    return { suspended: (await this.suspendedAmong([accountId])).length > 0 };
+  }
+
+  /** Reads the tables on every call, without a cache. */
+  async suspendedAmong(accountIds: readonly string[]): Promise<readonly string[]> {
+    const rows = await this.database.query<{ readonly id: string }>(FIND_SUSPENDED, [accountIds]);
+    return rows.map(({ id }) => id);
   }
 
   async waitForList(position: bigint | null): Promise<void> {

@@ -47,8 +47,8 @@ const table = (suffix: string): string => `agent_list_${suffix}`;
 export const AGENT_LIST = { name: 'agent-list' } as const;
 
 /**
- * The table of every read of agents: one row per agent, until its removal is complete. What is personal stands in the
- * clear; it is null if the key of the end user was destroyed before the row was built.
+ * The table of every read of agents: one row per agent, until its removal is complete. Personal data is in
+ * plaintext; it is null if the key of the end user was destroyed before the row was built.
  */
 export const agentListProjection = (box: SecretBox): Projection => ({
   name: AGENT_LIST.name,

@@ -7,9 +7,9 @@ import type { AgentEvent, AgentIdentity, Resources } from '../agent/agent.js';
 export interface AgentRow {
   readonly id: string;
   readonly account_id: string;
-  /** null for an agent of no end user, and for one from before end users had keys. */
+  /** null for an agent without an end user, and for one that was stored before end users had keys. */
   readonly end_user_id: string | null;
-  /** This and the next four are null while they are sealed: in the state of an agent, and once the key is destroyed. */
+  /** This and the next four are null if they are sealed and were not opened, for example because the key is destroyed. */
   readonly name: string | null;
   readonly external_id: string | null;
   readonly external_user_id: string | null;
@@ -23,7 +23,7 @@ export interface AgentRow {
   readonly idle_ttl_seconds: number;
   readonly sleep_depth: 'warm' | 'cold' | null;
   readonly source: AgentView['source'];
-  /** Its own; a policy may replace them. */
+  /** The agent's own sizes; the policy of its end user may replace them. */
   readonly resources: Resources;
   readonly volume_gb: number | null;
   readonly guest: { readonly version: string; readonly capabilities: readonly string[] };
@@ -47,7 +47,7 @@ const CAUSE_REASONS = {
 
 type Creation = Extract<AgentEvent, { type: 'AgentCreated.v3' }>['data'];
 
-/** Returns the identity of a new agent; null if it cannot be opened. */
+/** Returns the identity of a new agent; null if it is sealed and cannot be opened. */
 export type OpenIdentity = (creation: Creation) => AgentIdentity | null;
 
 const unlessSealed: OpenIdentity = ({ personal }) => (personal.endUserId === null ? personal.data : null);
@@ -84,7 +84,7 @@ export const evolveRow = (
         state_reason: event.data.reason,
         sleep_depth: event.data.depth,
       };
-    case 'AgentStopping':
+    case 'AgentStopping.v2':
       return {
         ...changed,
         state: 'stopping',
@@ -99,7 +99,7 @@ export const evolveRow = (
       return { ...changed, state: 'failed', state_reason: code, last_error: { code, message, at } };
     }
     case 'AgentDeletionRequested':
-      // What is left of it waits for its host, perhaps forever.
+      // The identity must go now: the deletion waits for the host, which may never return.
       return {
         ...changed,
         ...identityColumns(null),
@@ -138,7 +138,7 @@ const keepsState = (event: AgentEvent): event is SameStateEvent =>
 
 const inSameState = (row: AgentRow, event: SameStateEvent): AgentRow => {
   if (event.type === 'AgentSleepRequested' || event.type === 'AgentStartedAnew') return row;
-  // The next event says what it is now.
+  // The event that follows sets the new state.
   if (event.type === 'AgentUnseen') return row;
   if (event.type === 'AgentResized')
     return { ...row, volume_gb: Math.max(row.volume_gb ?? 0, event.data.resources.diskGb) };
@@ -155,7 +155,7 @@ const withVersion = (row: AgentRow, event: VersionEvent): AgentRow => {
   return { ...changed, last_error: { code: 'version_did_not_start', message: event.data.message, at } };
 };
 
-/** The columns of the identity. */
+/** The columns that hold the identity; all null if it is unknown. */
 export const identityColumns = (
   identity: AgentIdentity | null,
 ): Pick<AgentRow, 'name' | 'external_id' | 'external_user_id' | 'instructions' | 'labels'> => ({

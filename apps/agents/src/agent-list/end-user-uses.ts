@@ -17,7 +17,7 @@ export class EndUserUses {
     private readonly log: Logger,
   ) {}
 
-  /** In the background, at most once in 30 s for each end user: a report that is lost is made up by the next use. */
+  /** In the background, at most once in 30 s for each end user: the next use makes up for a lost report. */
   note(endUserId: string): void {
     const now = Date.now();
     if (now - (this.#toldAt.get(endUserId) ?? 0) < EVERY_MS) return;

@@ -1,4 +1,9 @@
-import { agentsRequests, type Addressee } from '@berth/contracts/agents';
+import {
+  agentsRequests,
+  type Addressee,
+  type FindAddressees,
+  type FoundAddressee,
+} from '@berth/contracts/agents';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
 import { AddresseeQuery } from './addressee.query.js';
@@ -10,5 +15,10 @@ export class AddresseeNatsController {
   @HandleRequest(agentsRequests.addressee)
   find({ agentId }: { readonly agentId: string }): Promise<Addressee> {
     return this.addressees.find(agentId);
+  }
+
+  @HandleRequest(agentsRequests.addressees)
+  async findAll({ agentIds }: FindAddressees): Promise<{ readonly found: readonly FoundAddressee[] }> {
+    return { found: await this.addressees.findAll(agentIds) };
   }
 }

@@ -10,19 +10,19 @@ export { ownerOf, type Owner } from './owner.js';
 /** Checks each act that would wake, start or create an agent. A call to a running agent is not checked. */
 export abstract class Admission {
   /**
-   * `wake`: the wake that the act will begin, which is counted. Errors: forbidden `account_suspended`,
-   * `end_user_suspended`; payment_required `compute_cap_reached`; exhausted `wake_limit_reached`.
+   * `wake`: the wake that begins if the act is admitted; it then counts towards the wake limit. Errors: forbidden
+   * `account_suspended`, `end_user_suspended`; payment_required `compute_cap_reached`; exhausted `wake_limit_reached`.
    */
   abstract admit(act: Act, owner: Owner, wake?: Wake): Promise<void>;
 }
 
-/** The first rule that forbids the act decides. */
+/** Applies the rules in order; the first one that refuses the act throws. */
 @Injectable()
-export class RuledAdmission implements Admission {
+export class RuleBasedAdmission implements Admission {
   readonly #rules: readonly AdmissionRule[];
 
   constructor(accounts: AccountRule, endUsers: EndUserRule, caps: CapRule) {
-    // The last rule counts, so it is asked only about what the others permit.
+    // `caps` counts each wake that it admits, so it runs last: a wake that another rule refuses must not count.
     this.#rules = [accounts, endUsers, caps];
   }
 

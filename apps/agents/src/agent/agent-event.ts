@@ -32,7 +32,7 @@ export type Profile = {
   readonly templateId: string;
   readonly idleTtlSeconds: number;
   readonly resources: Resources;
-  /** About `identityOf(agentId)`. Agents from before end users had keys have it in the clear, and no `endUserId`. */
+  /** About `identityOf(agentId)`. Agents stored before end users had keys have it in plaintext, and no `endUserId`. */
   readonly personal: Personal<AgentIdentity>;
 };
 
@@ -111,11 +111,12 @@ export type AgentEvent =
       };
     }
   | {
-      readonly type: 'AgentStopping';
+      readonly type: 'AgentStopping.v2';
       readonly data: {
         readonly agentId: string;
         readonly epoch: number;
         readonly target: 'stopped' | 'sleeping';
+        readonly reason: StopReason;
         readonly deadline: string;
         readonly at: string;
       };
@@ -182,8 +183,11 @@ export type AgentEvent =
     }
   | { readonly type: 'AgentDeleted'; readonly data: { readonly agentId: string; readonly at: string } };
 
+/** Who stops an agent: its owner, the suspension of its account or end user, or a used up cap of its end user. */
+export type StopReason = 'requested' | 'suspended' | 'compute_cap_reached';
+
 export type SleepReason =
-  'idle' | 'requested' | 'cooled' | 'host_restarted' | 'host_shutdown' | 'host_unavailable';
+  StopReason | 'idle' | 'cooled' | 'host_restarted' | 'host_shutdown' | 'host_unavailable';
 
 /** The events of an agent's versions, which do not change its state. */
 export type VersionEvent = Extract<AgentEvent, { readonly type: `AgentVersion${string}` }>;

@@ -71,12 +71,12 @@ describe('a start that the log has decided', () => {
       return { guest };
     });
     memory.hosts.on(runtimeRequests.stop, () => ({}));
-    expect(await drive([created(), starting(3, 'wake')])).toEqual(['AgentStopping', 'AgentFellAsleep']);
+    expect(await drive([created(), starting(3, 'wake')])).toEqual(['AgentStopping.v2', 'AgentFellAsleep']);
     expect(memory.hosts.of(runtimeRequests.stop)).toEqual([{ agentId, epoch: 4 }]);
-    expect(await life()).toMatchObject({ state: 'sleeping', depth: 'cold' });
+    expect(await life()).toMatchObject({ state: 'sleeping', depth: 'cold', reason: 'suspended' });
   });
 
-  it('stays pending while nobody can tell whether a suspension began meanwhile', async () => {
+  it('stays pending while it is unknown whether a suspension has begun', async () => {
     memory.hosts.on(runtimeRequests.start, () => ({ guest }));
     memory.admit = () => Promise.reject(new DomainError('unavailable', 'service_unavailable', 'Later.'));
     expect(await drive([created(), starting(3, 'wake')])).toEqual([]);

@@ -112,8 +112,9 @@ export class AgentLifecycle {
   }
 
   private async breakOffSuspended(agent: LiveAgent): Promise<true> {
-    const command = { type: 'Stop', target: 'sleeping', epoch: agent.epoch, at: now() } as const;
-    await this.agents.handle(agent.agentId, command, this.origin(agent, 'suspended'));
+    const { agentId, epoch } = agent;
+    const command = { type: 'Stop', target: 'sleeping', reason: 'suspended', epoch, at: now() } as const;
+    await this.agents.handle(agentId, command, this.origin(agent, 'suspended'));
     return true;
   }
 

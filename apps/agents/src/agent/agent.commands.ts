@@ -1,4 +1,4 @@
-import type { Guest, Profile, Resources, SleepReason } from './agent.js';
+import type { Guest, Profile, Resources, SleepReason, StopReason } from './agent.js';
 import type { DeployedSource } from './agent-source.js';
 
 /** The commands on an agent. `at` is the current time, ISO 8601. */
@@ -53,6 +53,8 @@ export type AgentCommand =
   | {
       readonly type: 'Stop';
       readonly target: 'stopped' | 'sleeping';
+      /** By default `requested`. */
+      readonly reason?: StopReason;
       /** Only while the agent has this epoch. */
       readonly epoch?: number;
       readonly at: string;

@@ -35,8 +35,8 @@ const asleep = (epoch: number, depth: 'warm' | 'cold', reason: SleepReason = 'id
   data: { agentId, epoch, depth, reason, at },
 });
 const stopping = (epoch: number, target: 'stopped' | 'sleeping'): AgentEvent => ({
-  type: 'AgentStopping',
-  data: { agentId, epoch, target, deadline: at, at },
+  type: 'AgentStopping.v2',
+  data: { agentId, epoch, target, reason: 'requested', deadline: at, at },
 });
 const stopped = (epoch: number): AgentEvent => ({ type: 'AgentStopped', data: { agentId, epoch, at } });
 const failed = (epoch: number, code: string): AgentEvent => ({
@@ -327,20 +327,20 @@ describe('a request of the owner', () => {
     ]);
     // The host has not frozen it yet.
     expect(given([...running, ...requested], wake()).events).toEqual([]);
-    expect(types(given(running, sleep(false)))).toEqual(['AgentStopping']);
-    expect(types(given([created(), starting(1, 'deploy')], sleep(true)))).toEqual(['AgentStopping']);
+    expect(types(given(running, sleep(false)))).toEqual(['AgentStopping.v2']);
+    expect(types(given([created(), starting(1, 'deploy')], sleep(true)))).toEqual(['AgentStopping.v2']);
     expect(types(given([...running, asleep(1, 'warm')], sleep(true)))).toEqual([]);
   });
 
   it('that names an epoch has no effect at a later one', () => {
     const command: AgentCommand = { type: 'Stop', target: 'sleeping', epoch: 1, at };
-    expect(types(given(running, command))).toEqual(['AgentStopping']);
+    expect(types(given(running, command))).toEqual(['AgentStopping.v2']);
     expect(types(given([...running, asleep(1, 'warm'), starting(2, 'wake')], command))).toEqual([]);
   });
 
   it('stops and sleeps from every other state, also during a start', () => {
     for (const history of [running, [created(), starting(1, 'deploy')], [...running, asleep(1, 'warm')]]) {
-      expect(types(given(history, stop('stopped')))).toEqual(['AgentStopping']);
+      expect(types(given(history, stop('stopped')))).toEqual(['AgentStopping.v2']);
     }
     const during = [created(), starting(1, 'deploy'), stopping(2, 'sleeping')];
     expect(given(during, { type: 'ConfirmStopped', epoch: 2, at }).events).toMatchObject([

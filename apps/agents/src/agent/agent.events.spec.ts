@@ -19,7 +19,7 @@ describeGoldenEvents(GOLDEN, agentCodec, {
   AgentResized: true,
   AgentFellAsleep: true,
   AgentSleepRequested: true,
-  AgentStopping: true,
+  'AgentStopping.v2': true,
   AgentStopped: true,
   AgentFailed: true,
   AgentRanOutOfMemory: true,
@@ -29,7 +29,7 @@ describeGoldenEvents(GOLDEN, agentCodec, {
 });
 
 describe('an agent that was created before end users had keys', () => {
-  it.each(['AgentCreated', 'AgentCreated.v2'])('has its personal data in the clear: %s', (type) => {
+  it.each(['AgentCreated', 'AgentCreated.v2'])('has its personal data in plaintext: %s', (type) => {
     const stored = JSON.parse(readFileSync(join(GOLDEN, `${type}.json`), 'utf8')) as never;
     expect(agentCodec.fromStored(stored)).toMatchObject({
       type: 'AgentCreated.v3',
@@ -46,6 +46,16 @@ describe('an agent that was created before end users had keys', () => {
           },
         },
       },
+    });
+  });
+});
+
+describe('an agent that was stopped before stops had reasons', () => {
+  it('was stopped by request', () => {
+    const stored = JSON.parse(readFileSync(join(GOLDEN, 'AgentStopping.json'), 'utf8')) as never;
+    expect(agentCodec.fromStored(stored)).toMatchObject({
+      type: 'AgentStopping.v2',
+      data: { target: 'stopped', reason: 'requested' },
     });
   });
 });

@@ -12,7 +12,7 @@ const STORED_TYPES: ReadonlySet<string> = new Set<AgentEvent['type']>([
   'AgentResized',
   'AgentFellAsleep',
   'AgentSleepRequested',
-  'AgentStopping',
+  'AgentStopping.v2',
   'AgentStopped',
   'AgentFailed',
   'AgentRanOutOfMemory',
@@ -50,6 +50,9 @@ const upcast = (stored: StoredEvent): StoredEvent => {
   // Before there were deployments, every agent had one version.
   if (stored.type === 'AgentStarting')
     return { type: 'AgentStarting.v2', data: { ...stored.data, version: 1 } };
+  // Before stops had reasons, whatever was put to sleep was said to be so by request.
+  if (stored.type === 'AgentStopping')
+    return { type: 'AgentStopping.v2', data: { ...stored.data, reason: 'requested' } };
   return stored;
 };
 
@@ -59,7 +62,7 @@ const withSource = (data: EventData): EventData => ({
   source: templateSource(String(data['templateId'])),
 });
 
-/** Before end users had keys, every agent had its personal data in the clear. */
+/** Before end users had keys, every agent had its personal data in plaintext. */
 const withPersonal = ({
   name = '',
   externalId = null,

@@ -7,6 +7,7 @@ import {
   type Resources,
   type SleepReason,
   type StartCause,
+  type StopReason,
   type VersionEvent,
 } from './agent-event.js';
 import type { Personal } from '@berth/personal-data';
@@ -21,6 +22,7 @@ export type {
   Resources,
   SleepReason,
   StartCause,
+  StopReason,
 } from './agent-event.js';
 
 /** The state of an agent. */
@@ -33,7 +35,12 @@ export type Life =
       readonly deadline: string;
     }
   | { readonly state: 'running' }
-  | { readonly state: 'stopping'; readonly target: 'stopped' | 'sleeping'; readonly deadline: string }
+  | {
+      readonly state: 'stopping';
+      readonly target: 'stopped' | 'sleeping';
+      readonly reason: StopReason;
+      readonly deadline: string;
+    }
   | { readonly state: 'stopped' }
   | { readonly state: 'sleeping'; readonly depth: 'warm' | 'cold'; readonly reason: SleepReason }
   | {
@@ -98,7 +105,7 @@ const withLife = (agent: Agent, life: Life, at: string, more: Partial<LiveAgent>
 export const evolve = (agent: Agent, event: AgentEvent): Agent => {
   if (isVersionEvent(event)) return agent.status === 'live' ? withVersion(agent, event) : agent;
   if (isNotice(event)) return agent;
-  if (isOfColdStart(event)) return startedColdly(agent, event);
+  if (isOfColdStart(event)) return afterColdStart(agent, event);
   switch (event.type) {
     case 'AgentCreated.v3':
       return created(event.data);
@@ -109,7 +116,7 @@ export const evolve = (agent: Agent, event: AgentEvent): Agent => {
     case 'AgentStarted':
       return hasStarted(agent, event.data);
     case 'AgentFellAsleep':
-    case 'AgentStopping':
+    case 'AgentStopping.v2':
     case 'AgentStopped':
       return resting(agent, event);
     case 'AgentFailed':
@@ -126,13 +133,16 @@ type Notice = Extract<
   { readonly type: 'AgentSleepRequested' | 'AgentRanOutOfMemory' | 'AgentUnseen' }
 >;
 
-/** Whether the event leaves the agent as it is. */
+/** Whether the event does not change the state of the agent. */
 const isNotice = (event: AgentEvent): event is Notice =>
   event.type === 'AgentSleepRequested' ||
   event.type === 'AgentRanOutOfMemory' ||
   event.type === 'AgentUnseen';
 
-type RestEvent = Extract<AgentEvent, { readonly type: 'AgentFellAsleep' | 'AgentStopping' | 'AgentStopped' }>;
+type RestEvent = Extract<
+  AgentEvent,
+  { readonly type: 'AgentFellAsleep' | 'AgentStopping.v2' | 'AgentStopped' }
+>;
 
 const resting = (agent: Agent, event: RestEvent): Agent => {
   const { at } = event.data;
@@ -141,8 +151,8 @@ const resting = (agent: Agent, event: RestEvent): Agent => {
     const { depth, reason } = event.data;
     return withLife(agent, { state: 'sleeping', depth, reason }, at);
   }
-  const { target, deadline, epoch } = event.data;
-  return withLife(agent, { state: 'stopping', target, deadline }, at, { epoch });
+  const { target, reason, deadline, epoch } = event.data;
+  return withLife(agent, { state: 'stopping', target, reason, deadline }, at, { epoch });
 };
 
 const failedLife = (
@@ -197,7 +207,7 @@ const hasStarted = (agent: Agent, { guest, at }: { readonly guest: Guest; readon
         ...agent,
         life: { state: 'running' },
         since: at,
-        // A host that was lost returns with the same processes.
+        // `life` has no `thaw` when a lost host returns: the processes are still the same.
         startEpoch: 'thaw' in agent.life && !agent.life.thaw ? agent.epoch : agent.startEpoch,
         guest,
         volumeGb: agent.volumeGb ?? agent.sizes.diskGb,
@@ -210,7 +220,7 @@ type ColdStartEvent = Extract<AgentEvent, { readonly type: 'AgentResized' | 'Age
 const isOfColdStart = (event: AgentEvent): event is ColdStartEvent =>
   event.type === 'AgentResized' || event.type === 'AgentStartedAnew';
 
-const startedColdly = (agent: Agent, event: ColdStartEvent): Agent => {
+const afterColdStart = (agent: Agent, event: ColdStartEvent): Agent => {
   if (agent.status !== 'live') return agent;
   if (event.type === 'AgentStartedAnew') return { ...agent, startEpoch: event.data.epoch };
   const { resources: sizes } = event.data;

@@ -146,7 +146,7 @@ describe('creating an agent for an end user', () => {
     expect(JSON.stringify(data).replaceAll('eus_CANARY', '')).not.toContain('CANARY');
   });
 
-  it('creates nobody if it is refused', async () => {
+  it('creates no end user if it is refused', async () => {
     const endUsers = new FakeEndUsers();
     await creation().create(request());
     await expect(creation(ownersIn(endUsers)).create(owned())).rejects.toMatchObject({

@@ -16,7 +16,7 @@ import { allClaimsOf, claimsOf, type Uniqueness } from './claims.js';
 export interface CreationAttempt extends Holder {
   readonly request: CreateAgent;
   readonly profile: Profile;
-  /** The personal part of the profile in the clear. */
+  /** The personal part of the profile in plaintext. */
   readonly identity: AgentIdentity;
   readonly uniqueness: Uniqueness;
 }

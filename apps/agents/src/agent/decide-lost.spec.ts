@@ -40,7 +40,7 @@ const asleep: AgentEvent = {
 const decided = (events: readonly AgentEvent[], command: AgentCommand): readonly AgentEvent[] =>
   decideGiven(agentDecider, events, command).events;
 
-it('a running agent whose end nobody saw is known to have run until the last report of its host', () => {
+it('a running agent whose end was not observed is known to have run until the last report of its host', () => {
   const last = { seenAt: time(5), at: time(10) };
   for (const command of [
     { type: 'LoseHost', ...last },

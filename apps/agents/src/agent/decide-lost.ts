@@ -8,7 +8,7 @@ import { stopping } from './decide-requested.js';
 export const beforeLoss = ({ life }: LiveAgent): Life | null =>
   life.state === 'failed' && life.code === 'host_lost' ? (life.was ?? { state: 'running' }) : null;
 
-/** A running agent that ended while nobody saw it is known to have run only until its host's last report. */
+/** A running agent whose end was not observed is known to have run only until its host's last report. */
 export const afterLastReport = (
   { seenAt, at }: AgentCommandOf<'LoseHost' | 'RemoveHost' | 'SettleAbsence'>,
   { agentId, epoch, life, since }: LiveAgent,
@@ -76,7 +76,7 @@ export const settleLostAbsence = (
     case 'stopping':
       return was.target === 'stopped'
         ? [{ type: 'AgentStopped', data: { agentId, epoch, at } }]
-        : [asleep('requested')];
+        : [asleep(was.reason)];
     case 'sleeping':
       return was.depth === 'warm' || (was.reason === 'host_shutdown' && alwaysOn)
         ? withoutProcesses(was.reason === 'host_shutdown')
@@ -107,7 +107,7 @@ export const settleEarlierPresence = (
   was: Life,
   { frozen, at }: AgentCommandOf<'SettlePresence'>,
 ): readonly AgentEvent[] => {
-  if (was.state === 'stopping') return stopping(agent, was.target, at);
+  if (was.state === 'stopping') return stopping(agent, { ...was, at });
   if (was.state !== 'starting' && was.state !== 'deploying') return [];
   const { agentId, epoch } = agent;
   return frozen && was.cause === 'wake'

@@ -186,7 +186,7 @@ const confirmStopped = (
   if (life.state !== 'stopping') return [];
   return life.target === 'stopped'
     ? [{ type: 'AgentStopped', data: { agentId, epoch, at } }]
-    : [{ type: 'AgentFellAsleep', data: { agentId, epoch, depth: 'cold', reason: 'requested', at } }];
+    : [{ type: 'AgentFellAsleep', data: { agentId, epoch, depth: 'cold', reason: life.reason, at } }];
 };
 
 type StartingLife = Extract<Life, { readonly state: 'deploying' | 'starting' }>;

@@ -1,6 +1,6 @@
 import { DomainError } from '@berth/kernel';
 import type { AgentCommandOf } from './agent.commands.js';
-import { timesAbandoned, type Agent, type AgentEvent, type LiveAgent } from './agent.js';
+import { timesAbandoned, type Agent, type AgentEvent, type LiveAgent, type StopReason } from './agent.js';
 import { templateSource } from './agent-source.js';
 import { after, starting } from './agent-starting.js';
 import { adoptNext } from './decide-versions.js';
@@ -98,6 +98,7 @@ export const wake = (command: AgentCommandOf<'Wake'>, agent: LiveAgent): readonl
 
 export const stop = (command: AgentCommandOf<'Stop'>, agent: LiveAgent): readonly AgentEvent[] => {
   const { life, agentId } = agent;
+  const { reason = 'requested' } = command;
   if (command.epoch !== undefined && command.epoch !== agent.epoch) return [];
   if (life.state === 'stopping' && life.target === command.target) return [];
   if (command.target === 'stopped' && life.state === 'stopped') return [];
@@ -107,24 +108,23 @@ export const stop = (command: AgentCommandOf<'Stop'>, agent: LiveAgent): readonl
       return [
         {
           type: 'AgentFellAsleep',
-          data: { agentId, epoch: agent.epoch, depth: 'cold', reason: 'requested', at: command.at },
+          data: { agentId, epoch: agent.epoch, depth: 'cold', reason, at: command.at },
         },
       ];
     }
   }
   // A version whose first start is broken off runs at the next one.
-  return [...adoptNext(agent, command.at), ...stopping(agent, command.target, command.at)];
+  return [...adoptNext(agent, command.at), ...stopping(agent, { ...command, reason })];
 };
 
 /** A stop with the next epoch. */
 export const stopping = (
   { agentId, epoch }: LiveAgent,
-  target: 'stopped' | 'sleeping',
-  at: string,
+  { target, reason, at }: Pick<AgentCommandOf<'Stop'>, 'target' | 'at'> & { readonly reason: StopReason },
 ): readonly AgentEvent[] => [
   {
-    type: 'AgentStopping',
-    data: { agentId, epoch: epoch + 1, target, deadline: after(at, STOP_DEADLINE_SECONDS), at },
+    type: 'AgentStopping.v2',
+    data: { agentId, epoch: epoch + 1, target, reason, deadline: after(at, STOP_DEADLINE_SECONDS), at },
   },
 ];
 

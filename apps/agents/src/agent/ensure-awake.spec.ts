@@ -1,4 +1,5 @@
 import type { EnsureAwake } from '@berth/contracts/agents';
+import { endUsersRequests } from '@berth/contracts/end-users';
 import { runtimeRequests } from '@berth/contracts/runtime';
 import { DomainError, newId } from '@berth/kernel';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -75,6 +76,21 @@ describe('ensuring that an agent is awake', () => {
   it('starts it again when its host refused the epoch a moment ago', async () => {
     await given(...running);
     expect(await handler().handle(request({ refusedEpoch: 1 }))).toMatchObject({ epoch: 2 });
+  });
+
+  it.each<[EnsureAwake['kind'], boolean]>([
+    ['chat', true],
+    ['webhook', true],
+    ['file', true],
+    ['exec', true],
+    ['console', true],
+    ['app', true],
+    ['schedule', false],
+  ])('counts a use of the kind %s as activity of its end user: %s', async (kind, counts) => {
+    const endUserId = newId('eus');
+    await given(created({ personal: { endUserId, sealed: 'p.sealed' } }), starting(1), started(1));
+    await handler().handle(request({ kind }));
+    expect(memory.hosts.of(endUsersRequests.noteActivity)).toEqual(counts ? [{ endUserId }] : []);
   });
 
   it('leaves it asleep on request', async () => {

@@ -82,7 +82,8 @@ export class EnsureAwakeHandler {
         this.log.warn({ agentId, err: error }, 'could not record a use of the agent'),
       );
     const { endUserId } = profile.personal;
-    if (endUserId !== null) this.endUsers.note(endUserId);
+    // `lastActiveAt` of an end user tells when its agents were last used, and a schedule is no use.
+    if (endUserId !== null && kind !== 'schedule') this.endUsers.note(endUserId);
     return { agentId, endUserId, host: agent.host ?? '', epoch, guest };
   }
 }

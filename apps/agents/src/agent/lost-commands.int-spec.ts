@@ -77,7 +77,7 @@ describe.each(FAULTS)('a command %s', (_, strike) => {
   it('stops, starts and restarts its agent once each', async () => {
     const agent = await aRunningAgent();
     for (const [name, state, event] of [
-      ['stop', 'stopped', 'AgentStopping'],
+      ['stop', 'stopped', 'AgentStopping.v2'],
       ['start', 'running', 'AgentStarting.v2'],
       ['restart', 'running', 'AgentStarting.v2'],
     ] as const) {
@@ -97,7 +97,7 @@ describe.each(FAULTS)('a command %s', (_, strike) => {
 describe('a late copy of a sleep', () => {
   it.each([
     ['froze the agent', 'AgentFellAsleep'],
-    ['did not have the agent', 'AgentStopping'],
+    ['did not have the agent', 'AgentStopping.v2'],
   ] as const)(
     'does not put an agent to sleep that another caller has woken since: the first time, its host %s',
     async (what, event) => {

@@ -2,8 +2,8 @@ import type { AgentRow } from '../agent-list/agent-row.js';
 import type { Profile } from './agent.js';
 
 /**
- * Whose agent it is; `endUserId` is null for an agent of no end user, and for one from before end users had keys, to which no
- * policy applies.
+ * Whose agent it is. `endUserId` is null for an agent without an end user, and for one that was stored before end users had
+ * keys; no policy applies to these.
  */
 export interface Owner {
   readonly accountId: string;

@@ -26,6 +26,8 @@ const AGENT_HISTORY = [
   'AgentFailed',
   'AgentStopping',
   'AgentStopped',
+  'AgentStopping.v2',
+  'AgentFellAsleep',
   'AgentDeletionRequested',
   'AgentDeleted',
 ];

@@ -100,7 +100,7 @@ const started = (agentId: string, epoch: number, ms = 0): AgentEvent =>
 const asleep = (agentId: string, epoch: number, ms = 0): AgentEvent =>
   eventsOf(agentId, at(ms)).asleep(epoch, 'warm');
 
-/** A new agent of the end user that was woken so many times. */
+/** Appends the events of a new agent of the end user that was woken `wakes` times. */
 const wakesInLog = async (endUserId: string, wakes: number, ms = 0): Promise<void> => {
   const agentId = newId('agt');
   const cycle = (epoch: number) => [starting(agentId, epoch, 'wake', ms), asleep(agentId, epoch, ms)];
@@ -215,7 +215,7 @@ describe('the wakes of an end user', () => {
     expect(await codeOf(rule.admit('wake', owner, wakeOf(newId('agt'), 2)))).toBe('admitted');
   });
 
-  it('fit again once the earliest is an hour old, which is when Retry-After says so', async () => {
+  it('are admitted again once the earliest is an hour old, which is what Retry-After says', async () => {
     const owner = await anEndUser({ wakes_per_hour: 1 });
     const [rule] = rules() as readonly [CapRule];
     const agentId = newId('agt');
@@ -274,11 +274,11 @@ describe('the wakes of an end user', () => {
     expect(outcomes.filter((outcome) => outcome === 'admitted')).toHaveLength(10);
   });
 
-  it('are not limited for anybody else, nor for agents of nobody', async () => {
+  it('are not limited for other end users, nor for agents without an end user', async () => {
     await anEndUser({ wakes_per_hour: 0 });
     const [rule] = rules() as readonly [CapRule];
-    const nobody = { accountId, endUserId: null };
-    expect(await codeOf(rule.admit('wake', nobody, wakeOf(newId('agt'), 2)))).toBe('admitted');
+    const none = { accountId, endUserId: null };
+    expect(await codeOf(rule.admit('wake', none, wakeOf(newId('agt'), 2)))).toBe('admitted');
     const other = { accountId, endUserId: newId('eus') };
     expect(await codeOf(rule.admit('wake', other, wakeOf(newId('agt'), 2)))).toBe('admitted');
   });

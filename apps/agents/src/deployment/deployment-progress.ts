@@ -13,7 +13,7 @@ import { VersionRollout } from './version-rollout.js';
 import { builtCode, type Origin } from './deployment.js';
 import type { DeploymentCommand } from './deployment.decider.js';
 
-/** A host that has not been reached for so long after a build began on it counts as gone with the build. */
+/** If a host has not been reached for this long after a build began on it, the build counts as lost with its host. */
 const GIVEN_UP_AFTER_MS = 1_200_000;
 const RETRY_MS = 500;
 

@@ -14,7 +14,7 @@ describeGoldenEvents(GOLDEN, deploymentCodec, {
   DeploymentFailed: true,
 });
 
-it('a deployment from before end users had keys names its variable in the clear', () => {
+it('a deployment that was stored before end users had keys is read with the name of its variable in plaintext', () => {
   const stored = JSON.parse(readFileSync(join(GOLDEN, 'DeploymentRequested.json'), 'utf8')) as never;
   const tokenEnv = { endUserId: null, data: 'GITHUB_TOKEN' };
   expect(deploymentCodec.fromStored(stored)).toMatchObject({ data: { origin: { kind: 'git', tokenEnv } } });

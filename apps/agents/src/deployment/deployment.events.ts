@@ -24,7 +24,7 @@ export const deploymentCodec: EventCodec<DeploymentEvent> = {
   },
 };
 
-/** Before end users had keys, the names of all variables were in the clear. */
+/** Before end users had keys, the names of all variables were in plaintext. */
 const upcast = (stored: StoredEvent): StoredEvent => {
   if (stored.type !== 'DeploymentRequested') return stored;
   const { origin, ...data } = stored.data as EventData & { readonly origin: EventData };

@@ -7,7 +7,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Admission, ownerOf } from '../agent/admission.js';
 import type { LiveAgent } from '../agent/agent.js';
 import { cannotStart } from '../agent/agent-lifecycle.js';
-import { HostPresence } from '../host/host-presence.js';
+import { HostProbe } from '../host/host-probe.js';
 import { BuildSecrets } from './build-secrets.js';
 import type { ImageOrigin, Origin } from './deployment.js';
 import { checkImage } from './image-check.js';
@@ -22,7 +22,7 @@ export class RequestedOrigins {
     private readonly operator: OperatorSettings,
     private readonly secrets: BuildSecrets,
     @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
-    private readonly presence: HostPresence,
+    private readonly probe: HostProbe,
     private readonly admission: Admission,
   ) {}
 
@@ -44,7 +44,7 @@ export class RequestedOrigins {
     const secret = tokenEnv === null ? null : await this.secrets.record(agent, tokenEnv);
     if (tokenEnv !== null && secret === null)
       throw invalid('tokenEnv', 'names no secret variable of the agent');
-    if (agent.host !== null && !(await this.presence.canStart(agent.host))) throw cannotStart();
+    if (agent.host !== null && !(await this.probe.canStart(agent.host))) throw cannotStart();
     const addresses = await resolveRepository(repository);
     return { kind: 'git', repoUrl: repository.url, addresses, branch, tokenEnv: secret };
   }
@@ -61,7 +61,7 @@ export class RequestedOrigins {
       throw new DomainError('unsupported', 'images_unsupported', message);
     }
     const origin = checkImage(image, this.operator.current.deploy.registries);
-    if (host !== null && !(await this.presence.canStart(host))) throw cannotStart();
+    if (host !== null && !(await this.probe.canStart(host))) throw cannotStart();
     return origin;
   }
 }

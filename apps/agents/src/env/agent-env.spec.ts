@@ -12,7 +12,7 @@ describeGoldenEvents(GOLDEN, envCodec, {
 });
 
 it.each(['EnvVarSet', 'EnvVarRemoved'])(
-  '%s from before end users had keys has its name in the clear',
+  '%s, stored before end users had keys, has its name in plaintext',
   (type) => {
     const stored = JSON.parse(readFileSync(join(GOLDEN, `${type}.json`), 'utf8')) as never;
     expect(envCodec.fromStored(stored)).toMatchObject({

@@ -66,7 +66,7 @@ export const envCodec: EventCodec<EnvEvent> = {
   },
 };
 
-/** Before end users had keys, the names of all variables were in the clear. */
+/** Before end users had keys, the names of all variables were in plaintext. */
 const upcast = (stored: StoredEvent): StoredEvent => {
   if (stored.type !== 'EnvVarSet' && stored.type !== 'EnvVarRemoved') return stored;
   const { key = '', ...data } = stored.data;

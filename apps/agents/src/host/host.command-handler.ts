@@ -8,7 +8,7 @@ import { hostNotFound, hostRemoved, type HostCommand } from './host.decider.js';
 import { HostDirectory } from './host-directory.js';
 import { hostListProjection } from './host-list.projection.js';
 import { HostStreams } from './host.streams.js';
-import { HostPresence } from './host-presence.js';
+import { HostProbe } from './host-probe.js';
 import type { Host } from './host.js';
 
 /** Hosts belong to the installation, not to an account. */
@@ -20,7 +20,7 @@ export class HostCommandHandler {
   constructor(
     private readonly streams: HostStreams,
     private readonly directory: HostDirectory,
-    private readonly presence: HostPresence,
+    private readonly probe: HostProbe,
     @InjectProjection(hostListProjection) private readonly list: Pick<ProjectionRunner, 'waitFor'>,
   ) {}
 
@@ -50,7 +50,7 @@ export class HostCommandHandler {
     const hostId = ofHost(request);
     const { status } = await this.load(hostId);
     if (status === 'unknown' || status === 'removed') throw hostNotFound();
-    if (!(await this.directory.isLost(hostId)) || (await this.presence.canStart(hostId))) throw hostNotLost();
+    if (!(await this.directory.isLost(hostId)) || (await this.probe.canStart(hostId))) throw hostNotLost();
     await this.#handle(hostId, { type: 'Remove', at: now() }, request);
   }
 

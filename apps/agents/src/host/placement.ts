@@ -6,7 +6,7 @@ import { logIdentity, Requester } from '@berth/messaging';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import { cannotStart } from '../agent/agent-lifecycle.js';
-import { HostPresence } from './host-presence.js';
+import { HostProbe } from './host-probe.js';
 import { HostStreams } from './host.streams.js';
 
 /** Hosts announce themselves every 10 s; a host that missed two announcements is not chosen. */
@@ -48,7 +48,7 @@ export class Placement {
     @Inject(Requester) private readonly requester: Pick<Requester, 'request' | 'requestAll'>,
     @Inject(Database) private readonly database: Pick<Database, 'query' | 'transaction'>,
     private readonly store: EventStore,
-    private readonly presence: HostPresence,
+    private readonly probe: HostProbe,
     private readonly hosts: HostStreams,
   ) {}
 
@@ -119,7 +119,7 @@ export class Placement {
 
   /** Whether the host is up, can start agents, and is ready according to the log. A drain counts as soon as its request has returned. */
   private async accepts(host: string): Promise<boolean> {
-    const [isUp, isReady] = await Promise.all([this.presence.canStart(host), this.isReady(host)]);
+    const [isUp, isReady] = await Promise.all([this.probe.canStart(host), this.isReady(host)]);
     if (!isUp)
       await this.database.query('UPDATE agent_hosts SET silent_since = now() WHERE host = $1', [host]);
     return isUp && isReady;
@@ -142,7 +142,7 @@ export class Placement {
     ]);
     const known = present.filter(({ logId }) => (logId ?? own) === own);
     const ready = await whichPass(known, ({ host }) => this.isReady(host));
-    const able = await whichPass(ready, ({ host }) => this.presence.canStart(host));
+    const able = await whichPass(ready, ({ host }) => this.probe.canStart(host));
     if (able.length === 0 && ready.length > 0) throw cannotStart();
     return able.map(({ host, freeMemMb }) => ({ host, freeMemMb, figures: null }));
   }

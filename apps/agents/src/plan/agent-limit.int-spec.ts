@@ -36,15 +36,17 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+const anAccount = (id: string, planId: string) => ({
+  id,
+  name: 'Acme',
+  planId,
+  suspended: false,
+  suspendedAt: null,
+  createdAt: '2026-11-23T00:00:00.000Z',
+});
+
 const planIs = (planId: string): void =>
-  accounts.on(accountsRequests.getAccount, ({ id }) => ({
-    id,
-    name: 'Acme',
-    planId,
-    suspended: false,
-    suspendedAt: null,
-    createdAt: '2026-11-23T00:00:00.000Z',
-  }));
+  accounts.on(accountsRequests.getAccount, ({ id }) => anAccount(id, planId));
 
 const create = async (members: Parameters<typeof aCreation>[0] = {}): Promise<string> => {
   const view = await test.create(aCreation({ accountId, ...members }));
@@ -109,6 +111,40 @@ describe('the agents of a plan', () => {
     await Promise.all([create(), create(), create(), create()]);
     planIs('few');
     await expect(create()).rejects.toMatchObject(refused);
+  });
+
+  it('are limited at once when a limit comes into force: creations that are under way count', async () => {
+    planIs('default');
+    await Promise.all([create(), create()]);
+    // A creation asks twice: before and after it has taken its seat.
+    const [asked, gate] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+    let requests = 0;
+    accounts.on(accountsRequests.getAccount, async ({ id }) => {
+      if (++requests === 2) {
+        asked.resolve(undefined);
+        await gate.promise;
+      }
+      return anAccount(id, 'default');
+    });
+    const underWay = create();
+    await asked.promise;
+    planIs('few');
+    try {
+      await expect(create()).rejects.toMatchObject(refused);
+    } finally {
+      gate.resolve(undefined);
+    }
+    await underWay;
+    await expect(create()).rejects.toMatchObject(refused);
+  });
+
+  it('without a limit leave no seats behind after a minute', async () => {
+    planIs('default');
+    await create();
+    await test.database.query(`UPDATE agent_seats SET taken_at = now() - interval '61 s'`);
+    const agentId = await create();
+    const seats = 'SELECT agent_id FROM agent_seats WHERE account_id = $1';
+    expect(await test.database.query(seats, [accountId])).toEqual([{ agent_id: agentId }]);
   });
 
   it('cannot be created while the plan is not known', async () => {

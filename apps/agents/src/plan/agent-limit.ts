@@ -22,7 +22,7 @@ export class AgentLimit {
 
   /** Counts the agent that the attempt creates. Errors: payment_required `plan_limit_reached`. */
   async take(attempt: Holder, accountId: string): Promise<void> {
-    const limit = await this.limitOf(accountId);
+    const limit = (await this.limitOf(accountId)) ?? (await this.limitSince(attempt, accountId));
     if (limit === null) return;
     if (await this.seats.take(attempt, accountId, limit, this.clock.now())) return;
     const freed = await this.freeUnused(accountId);
@@ -47,6 +47,12 @@ export class AgentLimit {
     const plan = plans.find(({ id }) => id === planId);
     if (plan === undefined) throw new DomainError('unavailable', 'service_unavailable', 'Try again shortly.');
     return plan.maxAgents;
+  }
+
+  /** Lets those count the creation for whom a limit is already in force, and returns the limit if it is by now. */
+  private async limitSince(attempt: Holder, accountId: string): Promise<number | null> {
+    await this.seats.hold(attempt, accountId, this.clock.now());
+    return this.limitOf(accountId);
   }
 
   /** Releases seats of creations that died and of agents that were deleted; returns whether there were any. */

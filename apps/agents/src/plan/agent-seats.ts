@@ -20,12 +20,23 @@ const TAKE = `
   ON CONFLICT (agent_id, attempt) DO UPDATE SET taken_at = excluded.taken_at
   RETURNING agent_id`;
 
+/** By then the agent is in the list, or its creation has died. Without a limit nothing else deletes these seats. */
+const UNLIMITED_FOR_MS = 60_000;
+
+const HOLD = `
+  WITH outlived AS (
+    DELETE FROM agent_seats WHERE (agent_id, attempt) IN (
+      SELECT agent_id, attempt FROM agent_seats WHERE account_id = $1 AND agent_id <> $2 AND taken_at < $5
+      FOR UPDATE SKIP LOCKED))
+  INSERT INTO agent_seats (agent_id, attempt, account_id, taken_at) VALUES ($2, $3, $1, $4)
+  ON CONFLICT (agent_id, attempt) DO UPDATE SET taken_at = excluded.taken_at`;
+
 /** A creation that holds a seat. */
 export interface Seat extends Holder {
   readonly takenAt: Date;
 }
 
-/** The seats of creations in accounts whose plan limits their agents. */
+/** The seats of creations, which count as agents for the limit of a plan. */
 @Injectable()
 export class AgentSeats {
   constructor(@Inject(Database) private readonly database: Pick<Database, 'query' | 'transaction'>) {}
@@ -40,6 +51,12 @@ export class AgentSeats {
       await tx.query(VACATE, [accountId]);
       return (await tx.query(TAKE, [accountId, agentId, attempt, isoTime(now), limit])).length > 0;
     });
+  }
+
+  /** Takes a seat without a limit, for those who count once there is one. Idempotent. `now`: Unix milliseconds. */
+  async hold({ agentId, attempt }: Holder, accountId: string, now: number): Promise<void> {
+    const outlived = isoTime(now - UNLIMITED_FOR_MS);
+    await this.database.query(HOLD, [accountId, agentId, attempt, isoTime(now), outlived]);
   }
 
   /** Idempotent. */

@@ -34,7 +34,7 @@ export const IDLE_TIME_IN_FORCE = (alias: string): string =>
 export class Policies {
   constructor(@Inject(Database) private readonly database: SqlRunner) {}
 
-  /** null: the agent belongs to nobody, or nothing limits its end user. */
+  /** null: the agent has no end user, or nothing limits its end user. */
   async inForce({ accountId, endUserId }: Owner): Promise<Policy | null> {
     if (endUserId === null) return null;
     const [row] = await this.database.query<{ policy: Policy | null }>(

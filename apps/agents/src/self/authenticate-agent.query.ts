@@ -4,6 +4,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Admission, ownerOf, type Owner } from '../agent/admission.js';
 import { AgentCommandHandler } from '../agent/agent.command-handler.js';
 import { isAgentToken, tokenEpochsOf, tokenSecretOf } from '../agent/agent-token.js';
+import { EndUserUses } from '../agent-list/end-user-uses.js';
 import { AgentsConfig } from '../config.js';
 import { Policies } from '../policy/policies.js';
 
@@ -16,6 +17,7 @@ export class AuthenticateAgentQuery {
     private readonly agents: AgentCommandHandler,
     private readonly admission: Admission,
     @Inject(Policies) private readonly policies: Pick<Policies, 'inForce'>,
+    @Inject(EndUserUses) private readonly endUsers: Pick<EndUserUses, 'note'>,
     @Inject(AgentsConfig) { keyring }: Pick<AgentsConfig, 'keyring'>,
   ) {
     this.tokenSecret = tokenSecretOf(keyring);
@@ -26,7 +28,7 @@ export class AuthenticateAgentQuery {
     return this.authenticate(request.agentId, await this.ownerOf(request));
   }
 
-  /** Errors: unauthenticated `unauthenticated`. */
+  /** Counts as activity of the end user. Errors: unauthenticated `unauthenticated`. */
   async llmCaller(request: AuthenticateAgent): Promise<LlmCaller> {
     const owner = await this.ownerOf(request);
     const [agent, policy] = await Promise.all([
@@ -34,6 +36,7 @@ export class AuthenticateAgentQuery {
       this.policies.inForce(owner),
     ]);
     const { endUserId } = owner;
+    if (endUserId !== null && agent.suspended === null) this.endUsers.note(endUserId);
     return { ...agent, endUserId, capCents: policy?.llm_spend_cap_cents_per_month ?? null };
   }
 

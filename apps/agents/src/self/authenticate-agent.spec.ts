@@ -10,7 +10,7 @@ const keyring = { current: 'k1', keys: new Map([['k1', Buffer.alloc(32, 7)]]) };
 const agentId = newId('agt');
 const { created, starting, started, asleep, stopping, stopped } = eventsOf(agentId);
 const running = [created(), starting(1), started(1)];
-const anew: AgentEvent = {
+const startedAnew: AgentEvent = {
   type: 'AgentStartedAnew',
   data: { agentId, epoch: 2, at: '2026-11-21T10:00:00.000Z' },
 };
@@ -21,20 +21,27 @@ const failed: AgentEvent = {
 
 let memory: MemoryAgents;
 let query: AuthenticateAgentQuery;
+/** The end users whose activity was reported. */
+let used: string[];
 
 beforeEach(() => {
   memory = new MemoryAgents();
+  used = [];
   query = new AuthenticateAgentQuery(
     memory.agents,
     { admit: () => memory.admit() },
     { inForce: () => Promise.resolve(null) },
+    { note: (endUserId) => void used.push(endUserId) },
     { keyring },
   );
 });
 
 const tokenOf = (epoch: number, id = agentId): string => agentToken(tokenSecretOf(keyring), id, epoch);
-const authenticate = (epoch: number, token = tokenOf(epoch), id = agentId) =>
-  query.run({ agentId: id, epoch, tokenHash: createHash('sha256').update(token).digest('hex') });
+const credential = (epoch: number, token = tokenOf(epoch), id = agentId) => ({
+  ...{ agentId: id, epoch },
+  tokenHash: createHash('sha256').update(token).digest('hex'),
+});
+const authenticate = (...args: Parameters<typeof credential>) => query.run(credential(...args));
 /** The epochs, of the first three, whose tokens are good. */
 const goodEpochs = async (...events: readonly AgentEvent[]): Promise<readonly number[]> => {
   await memory.given(agentId, events);
@@ -59,7 +66,7 @@ describe('the token of an agent', () => {
     ['has thawed', [...running, asleep(1, 'warm'), starting(2, 'wake', true), started(2)], [1]],
     [
       'found nothing to thaw',
-      [...running, asleep(1, 'warm'), starting(2, 'wake', true), anew, started(2)],
+      [...running, asleep(1, 'warm'), starting(2, 'wake', true), startedAnew, started(2)],
       [2],
     ],
     ['starts cold again', [...running, asleep(1, 'cold'), starting(2, 'wake')], [2]],
@@ -91,9 +98,36 @@ describe('the token of an agent', () => {
     expect(await authenticate(1)).toMatchObject({ suspended: code });
   });
 
-  it('is not taken for good, nor for wrong, while it is unknown whether its owner is suspended', async () => {
+  it('is neither accepted nor rejected while it is unknown whether its owner is suspended', async () => {
     await memory.given(agentId, running);
     memory.admit = () => Promise.reject(new DomainError('unavailable', 'service_unavailable', 'Away.'));
     await expect(authenticate(1)).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+});
+
+describe('a call of a model by an agent of an end user', () => {
+  const endUserId = newId('eus');
+  const owned = [created({ personal: { endUserId, sealed: 'sealed' } }), starting(1), started(1)];
+
+  it('counts as activity of the end user, which no other use of the token does', async () => {
+    await memory.given(agentId, owned);
+    await authenticate(1);
+    expect(used).toEqual([]);
+    expect(await query.llmCaller(credential(1))).toMatchObject({ agentId, endUserId });
+    expect(used).toEqual([endUserId]);
+  });
+
+  it('counts as none if it is refused', async () => {
+    await memory.given(agentId, owned);
+    await expect(query.llmCaller(credential(2))).rejects.toMatchObject({ code: 'unauthenticated' });
+    memory.admit = () => Promise.reject(new DomainError('forbidden', 'end_user_suspended', 'No.'));
+    expect(await query.llmCaller(credential(1))).toMatchObject({ suspended: 'end_user_suspended' });
+    expect(used).toEqual([]);
+  });
+
+  it('counts for no end user if the agent has none', async () => {
+    await memory.given(agentId, running);
+    expect(await query.llmCaller(credential(1))).toMatchObject({ endUserId: null });
+    expect(used).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AgentCommandHandler, systemOrigin } from '../agent/agent.command-handler.js';
 import { AgentLifecycle } from '../agent/agent-lifecycle.js';
-import type { LiveAgent } from '../agent/agent.js';
+import type { LiveAgent, StopReason } from '../agent/agent.js';
 import { HostDirectory } from '../host/host-directory.js';
 
 /** Awake or coming up. */
@@ -78,19 +78,23 @@ export class AgentTimeouts {
   async endOverCap(agentId: string): Promise<void> {
     const agent = await this.agents.load(agentId);
     if (agent.status !== 'live' || agent.life.state !== 'running') return;
-    await this.putToSleep(agent, 'over-cap');
+    await this.putToSleep(agent, 'compute_cap_reached', 'over-cap');
     await this.lifecycle.drive(agentId);
   }
 
   private decideSuspension(agent: LiveAgent): Promise<void> {
-    return this.putToSleep(agent, 'suspended');
+    return this.putToSleep(agent, 'suspended', 'suspended');
   }
 
-  private async putToSleep({ agentId, epoch, profile }: LiveAgent, why: string): Promise<void> {
+  private async putToSleep(
+    { agentId, epoch, profile }: LiveAgent,
+    reason: StopReason,
+    step: string,
+  ): Promise<void> {
     await this.agents.handle(
       agentId,
-      { type: 'Stop', target: 'sleeping', epoch, at: new Date().toISOString() },
-      systemOrigin(profile.accountId, `${agentId}/${String(epoch)}/${why}`),
+      { type: 'Stop', target: 'sleeping', reason, epoch, at: new Date().toISOString() },
+      systemOrigin(profile.accountId, `${agentId}/${String(epoch)}/${step}`),
     );
   }
 

@@ -42,8 +42,8 @@ const stopped = (second: number, epoch: number): AgentEvent => ({
   data: { agentId, epoch, at: at(second) },
 });
 const stopping = (second: number, epoch: number): AgentEvent => ({
-  type: 'AgentStopping',
-  data: { agentId, epoch, target: 'sleeping', deadline: at(60), at: at(second) },
+  type: 'AgentStopping.v2',
+  data: { agentId, epoch, target: 'sleeping', reason: 'requested', deadline: at(60), at: at(second) },
 });
 const failed = (second: number, epoch: number): AgentEvent => ({
   type: 'AgentFailed',
@@ -66,7 +66,7 @@ const awakeOf = (...events: AgentEvent[]): readonly Awake[] =>
   changes(created('eus_1'), ...events).flatMap(({ awake }) => awake ?? []);
 
 describe('the wakes of an agent', () => {
-  it('are its starts from sleeping and from stopped, whoever asked', () => {
+  it('are its starts from sleeping and from stopped, for any cause', () => {
     expect(wakesOf(asleep(2, 1), starting(3, 2, 'wake'))).toEqual([2]);
     expect(wakesOf(stopped(2, 1), starting(3, 2, 'start'))).toEqual([2]);
     expect(wakesOf(asleep(2, 1), starting(3, 2, 'restart'))).toEqual([2]);
@@ -108,7 +108,7 @@ describe('the time for which an agent is awake', () => {
     expect(awakeOf(started(2, 1), deletion, deleted)).toEqual([{ from: at(2), to: at(7) }]);
   });
 
-  it('ends with the last report of its host if nobody saw the end', () => {
+  it('ends with the last report of its host if its end was not observed', () => {
     const unseen: AgentEvent = {
       type: 'AgentUnseen',
       data: { agentId, epoch: 1, since: at(6), at: at(40) },

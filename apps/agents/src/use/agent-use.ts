@@ -66,7 +66,7 @@ const changeKnown = (use: AgentUse, event: AgentEvent): UseChange => {
         awake: null,
         wake: null,
       };
-    case 'AgentStopping':
+    case 'AgentStopping.v2':
       return {
         ...rest('resting'),
         use: { ...use, state: 'resting', epoch: event.data.epoch, running_since: null },

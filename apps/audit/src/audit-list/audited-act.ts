@@ -33,13 +33,13 @@ const text = (data: EventData, member: string): string => {
 const pick = (data: EventData, ...members: readonly string[]): Details =>
   Object.fromEntries(members.flatMap((name) => (data[name] === undefined ? [] : [[name, data[name]]])));
 
-/** The data with what the member holds in the clear, as earlier versions of the event have it. */
+/** The data with what the member holds in plaintext, as earlier versions of the event have it. */
 const withClear = (data: EventData, member: string): EventData => ({
   ...data,
   ...membersOf(clearIn(data, member)),
 });
 
-/** The name of a variable; earlier versions of the event have it in the clear. */
+/** The name of a variable; earlier versions of the event have it in plaintext. */
 const variableIn = (data: EventData): Details => {
   const key = data['key'] ?? clearIn(data, 'variable');
   return key === undefined ? {} : { key };

@@ -94,8 +94,8 @@ const recorded = (
   },
 });
 
-const NOBODY: ReadonlySet<string> = new Set();
-const rowsOf = (...events: readonly RecordedEvent[]) => changesOf(events, NOBODY).rows;
+const NO_AGENTS: ReadonlySet<string> = new Set();
+const rowsOf = (...events: readonly RecordedEvent[]) => changesOf(events, NO_AGENTS).rows;
 const actionOf = (event: RecordedEvent) => rowsOf(event)[0]?.action ?? null;
 const agent = (type: string, data: object = {}, metadata: Partial<RecordedEvent['metadata']> = {}) =>
   recorded({ type, data: { agentId: 'agt_1', ...data } }, metadata);
@@ -136,7 +136,7 @@ describe('an act', () => {
     ['AgentStopping', { target: 'stopped' }, 'cmd_1', 'agent.stop'],
     ['AgentStopping', { target: 'sleeping' }, 'cmd_1', 'agent.sleep'],
     ['AgentStopping', { target: 'sleeping' }, 'cmd_1/stop', null],
-    ['AgentStopping', { target: 'sleeping' }, 'agt_1/3/suspended', 'agent.sleep'],
+    ['AgentStopping.v2', { target: 'sleeping' }, 'agt_1/3/suspended', 'agent.sleep'],
     ['AgentFellAsleep', { reason: 'requested' }, 'cmd_1', 'agent.sleep'],
     ['AgentFellAsleep', { reason: 'requested' }, 'agt_1/3/stopped', null],
     ['AgentFellAsleep', { reason: 'idle' }, 'cmd_1', null],
@@ -179,7 +179,7 @@ describe('an act', () => {
     ]);
   });
 
-  it('of nobody is the recorded threshold of a cap, which is about the end user', () => {
+  it('of the system is a cap threshold that was reached, and it is about the end user', () => {
     const data = {
       endUserId: 'eus_1',
       cap: 'compute_minutes_cap',
@@ -227,7 +227,7 @@ describe('an act', () => {
         recorded({ type: 'FileChangeRequested', data }, {}, stream),
         recorded({ type: 'FileChangeRefused', data: { code: 'path_not_found' } }, {}, stream),
       ],
-      NOBODY,
+      NO_AGENTS,
     );
     expect(changes.rows).toMatchObject([{ action: 'file.delete', stream, outcome: 'ok' }]);
     expect(changes.outcomes).toEqual([{ stream, outcome: 'refused', code: 'path_not_found' }]);
@@ -249,7 +249,7 @@ describe('names and paths', () => {
 
   it('are shown for an agent without an end user, however its events are batched', () => {
     const creation = created({ externalUserId: null });
-    const together = changesOf([creation, path, key], NOBODY);
+    const together = changesOf([creation, path, key], NO_AGENTS);
     expect(together.rows.map(({ details }) => details)).toEqual([
       { templateId: 'echo', name: 'ada' },
       { path: '/data/PRIVATE' },
@@ -259,10 +259,10 @@ describe('names and paths', () => {
       templateId: 'echo',
       ...inTheClear({ name: 'ada', externalUserId: null }),
     });
-    expect(changesOf([current, currentPath, currentKey], NOBODY).rows.map(({ details }) => details)).toEqual(
-      together.rows.map(({ details }) => details),
-    );
-    const first = changesOf([creation], NOBODY);
+    expect(
+      changesOf([current, currentPath, currentKey], NO_AGENTS).rows.map(({ details }) => details),
+    ).toEqual(together.rows.map(({ details }) => details));
+    const first = changesOf([creation], NO_AGENTS);
     const second = changesOf([path, key], new Set(first.ownAgents));
     expect([...first.rows, ...second.rows]).toEqual(together.rows);
   });
@@ -278,7 +278,7 @@ describe('names and paths', () => {
     ['an owner in an unknown shape', { name: 'PRIVATE' }],
     ['an owner in an unknown shape of a later version', { personal: { name: 'PRIVATE' } }],
   ])('are not kept for the agent of %s', (_, owner) => {
-    const { rows } = changesOf([created(owner), path, key], NOBODY);
+    const { rows } = changesOf([created(owner), path, key], NO_AGENTS);
     expect(rows).toHaveLength(3);
     expect(JSON.stringify(rows)).not.toContain('PRIVATE');
   });

@@ -1,6 +1,6 @@
 import { summarize, summarizeBulk, type Summary } from './statistics.js';
 
-/** Repeats `work` for `ms` milliseconds, `concurrency` at a time; each worker passes its own number. */
+/** Repeats `work` for `ms` milliseconds in `concurrency` workers; `work` gets the number of its worker, from 0. */
 export const repeatFor = async (
   ms: number,
   concurrency: number,
@@ -31,22 +31,18 @@ export const repeatTimes = async (
 ): Promise<Summary> => {
   const times: number[] = [];
   for (let index = 0; index < count; index++) times.push(await work(index));
-  return summarize(
-    times,
-    times.reduce((sum, time) => sum + time, 0),
-  );
+  return summarize(times, sumOf(times));
 };
 
-/** As `repeatTimes`, while `isOn` returns true, and at least once. */
+/** Like `repeatTimes`, but as long as `isOn` returns true, and at least once. */
 export const repeatWhile = async (isOn: () => boolean, work: () => Promise<number>): Promise<Summary> => {
   const times: number[] = [];
   do times.push(await work());
   while (isOn());
-  return summarize(
-    times,
-    times.reduce((sum, time) => sum + time, 0),
-  );
+  return summarize(times, sumOf(times));
 };
+
+const sumOf = (times: readonly number[]): number => times.reduce((sum, time) => sum + time, 0);
 
 /** Runs `work` once; it returns the number of things it did. */
 export const bulk = async (work: () => Promise<number>): Promise<Summary> => {

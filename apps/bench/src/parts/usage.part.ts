@@ -11,7 +11,7 @@ import { fillYear } from '../rebuild/fill-year.js';
 import { bulkSide, readBare, readPort, rebuild } from '../rebuild/whole-log.js';
 import type { Part, Section } from './part.js';
 
-/** Agents for each event of the effort: with full effort, 1,000 are listed and 10,000 rebuilt. */
+/** Numbers of agents as shares of `effort.rebuildEvents`: with full effort, 1,000 for reading and 10,000 for the rebuild. */
 const LISTED_SHARE = 0.01;
 const REBUILT_SHARE = 0.1;
 const DAYS = 400;
@@ -31,23 +31,23 @@ const SUMS = [
   'ai',
 ];
 
-/** Reading the usage of an account over as many days as one request may ask for, and rebuilding it from the log. */
+/** Reads the usage of an account over the longest range that a request may have, and rebuilds usage from the log. */
 export const usagePart: Part = {
   name: 'usage',
   async run(context) {
-    // The log of the rebuild is written last: a Berth on it would look for a host of each of its agents.
+    // The rebuild comes last, because it fills the log with agents: a Berth that runs on that log looks for their hosts.
     return [...(await reading(context)), await rebuilding(context)];
   },
 };
 
-/** Agents that sleep. Until midnight UTC, when today began, everything is counted. */
+/** Sleeping agents whose usage has been counted until today 00:00 UTC; `$2` is today. */
 const insertAgents = (table: string): string => `
   INSERT INTO ${table} (agent_id, account_id, name, created_ms, state, counted_ms, vcpu_micros, mem_mb, disk_gb)
   SELECT 'agt_' || lpad(n::text, 26, '0'), $1, 'agent ' || n, ($2::bigint - ${String(DAYS)}) * ${String(DAY_MS)}, 'resting',
     $2::bigint * ${String(DAY_MS)}, 500000, 512, 2
   FROM generate_series($3::integer, $4::integer) AS n`;
 
-/** What each agent used on each day until yesterday; `$3` is the number of agents. */
+/** The usage of each agent on each day up to yesterday; `$2` is today, `$3` the number of agents. */
 const insertDays = (table: string): string => `
   INSERT INTO ${table} (account_id, day, agent_id, ${SUMS.join(', ')})
   SELECT $1, $2::bigint - 1 - (n - 1) / $3::integer, 'agt_' || lpad((1 + (n - 1) % $3::integer)::text, 26, '0'),
@@ -74,7 +74,7 @@ const reading = async (context: BenchContext): Promise<readonly Section[]> => {
         measure: 'time',
         ours: repeatedSide('GET', often, () => berth.api.call('GET', `${path}?${range}`)),
         limits: [
-          repeatedSide('plain SQL: the same rows, and the sums of all', often, () =>
+          repeatedSide('plain SQL: the same rows and totals', often, () =>
             tables.read(sql, [id, today - DAYS + 1, today + 1]),
           ),
         ],
@@ -92,7 +92,7 @@ const reading = async (context: BenchContext): Promise<readonly Section[]> => {
 
 const dateOf = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
-/** A page of 10,000 rows and the sums of all rows, without prices and without what is not counted yet. */
+/** A page of 10,000 rows, each with the totals of all rows, but without prices and without usage in progress. */
 const plainStatement = (table: string, by: readonly string[]): string => `
   WITH used AS MATERIALIZED (
     SELECT ${by.join(', ')}, ${SUMS.map((name) => `sum(${name}) AS ${name}`).join(', ')} FROM ${table}
@@ -102,7 +102,7 @@ const plainStatement = (table: string, by: readonly string[]): string => `
   FROM used, (SELECT ${SUMS.map((name) => `sum(${name}) AS all_${name}`).join(', ')} FROM used) AS totals
   ORDER BY ${by.join(', ')} LIMIT 10000`;
 
-/** As the part `rebuild`, with the projection that billing runs. */
+/** Like the part `rebuild`, but with the projection of `billing`. */
 const rebuilding = async (context: BenchContext): Promise<Comparison> => {
   const { effort, log } = context;
   const { eventStoreUrl, databaseUrl } = await context.infrastructure();
@@ -121,7 +121,7 @@ const rebuilding = async (context: BenchContext): Promise<Comparison> => {
       title: `Rebuild of the usage of a year of ${agents.toLocaleString('en')} agents`,
       measure: 'rate',
       unit: 'events',
-      // It takes minutes with full effort, so that a single round without a warm-up is enough.
+      // A rebuild takes minutes with full effort, long enough for one round without a warm-up.
       ours: {
         ...bulkSide('ProjectionRunner.rebuild', () => rebuild(runner)),
         warmUp: () => Promise.resolve(),

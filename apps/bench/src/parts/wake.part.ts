@@ -81,7 +81,7 @@ const limitedWake = async ({ effort }: BenchContext, berth: BerthProgram): Promi
     title: 'Warm wake of an agent whose end user has a policy',
     measure: 'time',
     ours: side('with a policy', limited),
-    limits: [side('an agent of nobody', free)],
+    limits: [side('an agent without an end user', free)],
   } as const;
   return compare(plan, effort.rounds);
 };

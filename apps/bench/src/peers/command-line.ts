@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { BenchError } from '../bench-error.js';
 import { findExecutable } from './executables.js';
 
-/** A command line tool: its path, the arguments before each call's own, and its environment. */
+/** A command line tool: its path, the arguments that every call begins with, and its environment. */
 export interface CommandLine {
   readonly command: string;
   readonly args: readonly string[];
@@ -24,7 +24,7 @@ export const run = ({ command, args: before, env }: CommandLine, ...args: readon
     });
   });
 
-/** The same tool, but the kernel asks it to end when this process dies for any reason, if the system supports that. */
+/** The same tool, but the kernel sends it SIGTERM when this process dies for any reason, if `setpriv` is available. */
 export const endingWithParent = (tool: CommandLine, folders: readonly string[]): CommandLine => {
   const setpriv = findExecutable('setpriv', folders);
   if (setpriv === undefined) return tool;

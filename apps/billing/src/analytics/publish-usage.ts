@@ -2,7 +2,7 @@ import { publishAnalystView, type SqlRunner } from '@berth/persistence';
 import { publishUsageTables } from '../meter/usage-tables.js';
 import { USAGE_BY_AGENT, USAGE_DAILY } from './usage-analytics.js';
 
-/** Publishes the tables of the projection, and anew the views for analysts, which are made of them. */
+/** Publishes the tables of the projection, and creates the views for analysts again, which read these tables. */
 export const publishUsage = async (tx: SqlRunner, suffix: string): Promise<void> => {
   for (const { name } of [USAGE_BY_AGENT, USAGE_DAILY])
     await tx.query(`DROP VIEW IF EXISTS analytics.${name}`);

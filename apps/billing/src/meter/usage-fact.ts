@@ -1,3 +1,4 @@
+import { saysHandedOver } from '@berth/contracts/delivery';
 import type { EventData, RecordedEvent } from '@berth/event-store';
 import type { Json } from '@berth/kernel';
 import type { Personal } from '@berth/personal-data';
@@ -88,18 +89,10 @@ const simply =
 
 const chat: Reading = (data) => ofAgent(data, { kind: 'chat', retriable: null });
 
-/** Failures of a message that its program got. Only a call to the LLM route by the program is refused for money. */
-const HANDED_OVER: ReadonlySet<string> = new Set([
-  'agent_error',
-  'agent_timeout',
-  'insufficient_credits',
-  'spend_cap_reached',
-]);
-
 const retriableChat =
   (answered: boolean): Reading =>
   (data) =>
-    answered || HANDED_OVER.has(text(data, 'code'))
+    answered || saysHandedOver(text(data, 'code'))
       ? ofAgent(data, { kind: 'chat', retriable: { deliveryId: text(data, 'deliveryId'), answered } })
       : null;
 
@@ -121,7 +114,7 @@ const sizesIn = (data: EventData): Sizes => {
 
 const textOrNull = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null);
 
-/** Earlier versions of the creation have the identity in the clear. */
+/** Earlier versions of the creation have the identity in plaintext. */
 const personalIn = (data: EventData): Personal<Identity> => {
   const { endUserId, sealed, data: clear } = membersOf(data['personal']);
   if (typeof endUserId === 'string' && typeof sealed === 'string') return { endUserId, sealed };
@@ -182,7 +175,7 @@ const READINGS: Readonly<Record<string, Reading>> = {
   PlansRead: (data) => ({ about: 'plans', plans: plansIn(data), at: time(data) }),
   PromptHandedOver: chat,
   WebhookDelivered: chat,
-  WebhookFailed: (data, event) => (HANDED_OVER.has(text(data, 'code')) ? chat(data, event) : null),
+  WebhookFailed: (data, event) => (saysHandedOver(text(data, 'code')) ? chat(data, event) : null),
 };
 
 /** Returns null for an event that changes no usage. */

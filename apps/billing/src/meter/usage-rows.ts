@@ -149,6 +149,7 @@ const saveMeters = async (
 };
 
 const SUMS = Object.keys(noUse());
+const COLUMNS = ['account_id', 'day', 'agent_id', ...SUMS].join(', ');
 
 const addDays = async (tx: SqlRunner, table: string, days: readonly DayEntry[]): Promise<void> => {
   if (days.length === 0) return;
@@ -159,7 +160,8 @@ const addDays = async (tx: SqlRunner, table: string, days: readonly DayEntry[]):
     ...use,
   }));
   await tx.query(
-    `INSERT INTO ${table} AS kept SELECT * FROM jsonb_populate_recordset(NULL::${table}, $1::jsonb)
+    `INSERT INTO ${table} AS kept (${COLUMNS}) SELECT ${COLUMNS}
+     FROM jsonb_populate_recordset(NULL::${table}, $1::jsonb)
      ON CONFLICT (account_id, day, agent_id) DO UPDATE
        SET ${SUMS.map((sum) => `${sum} = kept.${sum} + excluded.${sum}`).join(', ')}`,
     [JSON.stringify(rows, withDigits)],

@@ -1,4 +1,5 @@
 import type { SqlRunner } from '@berth/persistence';
+import { METERED_PARTS } from '../pricing/terms.js';
 
 /** The tables of the projection without their suffix, which are the names of their views. */
 export const USAGE_TABLES = [
@@ -10,6 +11,10 @@ export const USAGE_TABLES = [
   'usage_failed_chats',
   'usage_latest',
 ] as const;
+
+/** Metered hosting of an agent and day in millionths of a cent: rounded once, half up. */
+export const roundedHosting = (metered: string): string =>
+  `div(2 * ${metered} + ${METERED_PARTS}, 2 * ${METERED_PARTS})`;
 
 /** Times are Unix milliseconds and days are counted from 1970-01-01, because usage is counted in whole numbers. */
 export const createUsageTables = async (tx: SqlRunner, suffix: string): Promise<void> => {
@@ -38,6 +43,7 @@ export const createUsageTables = async (tx: SqlRunner, suffix: string): Promise<
       vcpu numeric NOT NULL, mem numeric NOT NULL, disk numeric NOT NULL, metered numeric NOT NULL,
       wakes bigint NOT NULL, chats bigint NOT NULL, executions bigint NOT NULL,
       llm_requests bigint NOT NULL, input_tokens bigint NOT NULL, output_tokens bigint NOT NULL, ai numeric NOT NULL,
+      hosting numeric NOT NULL GENERATED ALWAYS AS (${roundedHosting('metered')}) STORED,
       PRIMARY KEY (account_id, day, agent_id)
     )`);
   await tx.query(`

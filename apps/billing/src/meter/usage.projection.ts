@@ -11,12 +11,12 @@ import { createUsageTables, dropUsageTables } from './usage-tables.js';
 export const USAGE = { name: 'usage' } as const;
 
 /**
- * What every agent used on every day, and the prices of every account. What goes on while a query runs, such as a running
- * agent, is in `usage_agents` and is added by the query.
+ * What every agent used on every day, and the prices of every account. For usage in progress, such as a running agent,
+ * `usage_agents` has the moment from which it is not counted yet; the query adds it.
  */
 export const usageProjection = (keys: Pick<EndUserKeys, 'find'>): Projection => ({
   name: USAGE.name,
-  version: 3,
+  version: 4,
   categories: METERED_CATEGORIES,
   createTables: createUsageTables,
   dropTables: dropUsageTables,

@@ -57,7 +57,7 @@ describe('a day', () => {
     ]);
   });
 
-  it('that is not over is charged by the plan in force now, and none to come is charged', () => {
+  it('that is not over is charged by the current plan, and future days are not charged', () => {
     const terms = [from('2026-11-02T08:00:00Z', metered), from('2026-11-03T12:00:00Z', seat(30n))];
     expect(shares(terms, '2026-11-03T11:59:59.999Z')).toEqual([
       [1, null],

@@ -11,7 +11,7 @@ export interface DayPrice {
 
 /**
  * The prices of the days of an account, by the plan in force at the end of each; that of today at `asOf`. Days before the
- * account existed and days to come are left out. `terms` in order of time.
+ * account existed and future days are left out. `terms` in order of time.
  */
 export const dayPrices = (
   terms: readonly Terms[],

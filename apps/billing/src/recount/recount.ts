@@ -53,7 +53,7 @@ export const recount = (
   return { rows, unallocated };
 };
 
-/** The price of a day of a seat plan; null if another plan is in force at its end, or the day is to come. */
+/** The price of a day of a seat plan; null if another plan is in force at its end, or the day is in the future. */
 const shareOf = (prices: readonly Price[], day: number, asOf: number): Millionths | null => {
   if (day * DAY > asOf) return null;
   const price = prices.findLast(({ from }) => from < (day + 1) * DAY && from <= asOf);

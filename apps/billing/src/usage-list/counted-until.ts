@@ -29,7 +29,7 @@ export class CountedUntil {
    */
   async now(): Promise<number> {
     const now = this.clock.now();
-    if (this.#moment === undefined || now - this.#moment.at >= FRESH_MS) {
+    if (this.#moment === undefined || !isFresh(this.#moment.at, now)) {
       const begun: Moment = { at: now, counted: this.#untilCounted() };
       begun.counted.catch(() => {
         if (this.#moment === begun) this.#moment = undefined;
@@ -55,3 +55,6 @@ export class CountedUntil {
     }
   }
 }
+
+/** A moment to come is from before the clock was set back. */
+const isFresh = (at: number, now: number): boolean => at <= now && now - at < FRESH_MS;

@@ -18,7 +18,7 @@ export interface ReadUsage {
 export interface UsageMoment {
   readonly daily: boolean;
   readonly range: DayRange;
-  /** What still goes on counts up to this moment, Unix milliseconds. */
+  /** Usage in progress is counted up to this moment, Unix milliseconds. */
   readonly asOf: number;
 }
 
@@ -44,10 +44,9 @@ export const readUsage = async (
   const terms = await termsOfAccount(tx, request.accountId);
   const prices = dayPrices(terms, moment.range, moment.asOf);
   const { sql, values } = statementFor(request, { ...moment, terms, prices });
-  const found = await tx.query<PageRow & TotalsRow>(sql, values);
-  const [totals] = found;
+  const [totals, ...rows] = await tx.query<PageRow & TotalsRow>(sql, values);
   if (totals === undefined) throw new Error('The statement returned no totals.');
-  return { rows: found.filter(({ agent_id }) => agent_id !== null), totals, prices };
+  return { rows, totals, prices };
 };
 
 /** The price of days of a seat plan that no active agent took, in millionths of a cent. */

@@ -1,4 +1,4 @@
-import { METERED_PARTS } from '../pricing/terms.js';
+import { roundedHosting } from '../meter/usage-tables.js';
 import { DAY_MS } from '../meter/utc-day.js';
 
 /** What a statement about usage differs in. */
@@ -54,54 +54,103 @@ const ONGOING_METERED = `(
 
 /**
  * One statement for rows and totals, so that both are of one moment. Days are counted from 1970-01-01, money in millionths
- * of a cent. `$1` to `$7` are `PARAMETERS`; those after them are added by `bind`.
+ * of a cent. `$1` to `$7` are `PARAMETERS`; those after them are added by `bind`. The first row returned has only the
+ * totals, those after it only the page.
+ *
+ * A day of an agent is the sum of up to three parts, which are never put together for more rows than a page has: putting
+ * them together for all days of all agents would take most of the time of the statement.
  */
 export const usageSql = (shape: UsageShape, bind: Binder): string => {
-  const chosen = chosenAgents(shape, bind);
-  const early = shape.hasSeatDays ? '' : chosen;
-  const late = shape.hasSeatDays ? chosen.replaceAll('a.agent_id', 'agent_id') : '';
+  const parts = partsOf(shape, chosenAgents(shape, bind));
   return `
     WITH prices AS MATERIALIZED (SELECT * FROM unnest($5::bigint[], $6::numeric[]) AS p (day, share)),
     ${shape.hasRates ? `periods AS MATERIALIZED (SELECT * FROM ${bind.periods()}),` : ''}
-    used AS (
-      SELECT a.agent_id, a.day, ${SUMS.map((name) => `a.${name}`).join(', ')}, a.metered
-      FROM usage_days a WHERE a.account_id = $1 AND a.day >= $2::bigint AND a.day < $3::bigint ${early}
-      UNION ALL
-      SELECT agent_id, day, active_ms, active_ms::numeric * vcpu_micros, active_ms::numeric * mem_mb,
-        disk_ms::numeric * disk_gb, 0, 0, 0, 0, 0, 0, 0, metered
-      FROM (
-        SELECT a.agent_id, d.day, a.vcpu_micros, a.mem_mb, a.disk_gb, ${ongoing('a.counted_ms')} AS disk_ms,
-          CASE WHEN a.running_ms IS NULL THEN 0 ELSE ${ongoing('a.running_ms')} END AS active_ms,
-          ${shape.hasRates ? ONGOING_METERED : '0'} AS metered
-        FROM usage_agents a CROSS JOIN LATERAL generate_series(
-          greatest($2::bigint, least(a.counted_ms, coalesce(a.running_ms, a.counted_ms)) / ${D}),
-          least($3::bigint - 1, $4::bigint / ${D})
-        ) AS d (day)
-        WHERE a.account_id = $1 AND a.deleted_ms IS NULL ${early}
-      ) AS ongoing
-    ),
-    daily AS (
-      SELECT agent_id, day, ${summed([...SUMS, 'metered'])} FROM used GROUP BY agent_id, day
-    ),
-    priced AS MATERIALIZED (${shape.hasSeatDays ? allocated(late) : metered()}),
-    ${
-      shape.daily
-        ? ''
-        : `by_agent AS (SELECT agent_id, max(day * 2 + seat) % 2 AS seat, max(day) AS day,
-      ${summed([...SUMS, 'hosting'])} FROM priced GROUP BY agent_id),`
-    }
+    ongoing AS MATERIALIZED (${ongoingDays(shape, parts.early)}),
+    ${shape.hasSeatDays ? `shares AS MATERIALIZED (${seatShares(parts.late)}),` : ''}
+    ${shape.daily ? dailyRows(parts.all, afterCursor(shape, bind)) : agentRows(parts.all, afterCursor(shape, bind))},
     page AS (
-      SELECT row.*, a.name, a.external_id, a.external_user_id
-      FROM (SELECT * FROM ${shape.daily ? 'priced' : 'by_agent'} ${afterCursor(shape, bind)}
-        ORDER BY ${shape.daily ? 'day, agent_id' : 'agent_id'} LIMIT $7::bigint) AS row
-      JOIN usage_agents a USING (agent_id)
+      SELECT chosen.*, (prices.share IS NOT NULL)::int AS seat, a.name, a.external_id, a.external_user_id
+      FROM chosen JOIN usage_agents a USING (agent_id) LEFT JOIN prices ON prices.day = chosen.day
     ),
     totals AS (SELECT ${SUMS.map((name) => `coalesce(sum(${name}), 0) AS all_${name}`).join(', ')},
-      coalesce(sum(hosting), 0) AS all_hosting, coalesce(sum(hosting) FILTER (WHERE seat = 1), 0) AS all_shared
-      FROM priced)
-    SELECT page.*, totals.* FROM totals LEFT JOIN page ON true
-    ORDER BY ${shape.daily ? 'page.day, page.agent_id' : 'page.agent_id'}`;
+      coalesce(sum(hosting), 0) AS all_hosting,
+      ${shape.hasSeatDays ? '(SELECT coalesce(sum(hosting), 0) FROM shares)' : '0'} AS all_shared
+      FROM summed)
+    SELECT totals.*, page.* FROM totals FULL JOIN page ON false
+    ORDER BY all_hosting NULLS LAST, ${shape.daily ? 'page.day, page.agent_id' : 'page.agent_id'}`;
 };
+
+/** Parts of what agents used on days: of one day there may be one of each. */
+interface Parts {
+  readonly all: readonly string[];
+  /** Conditions for agents `a`, and for rows with the column `agent_id`, that the request asks for. */
+  readonly early: string;
+  readonly late: string;
+}
+
+const NONE = '0, 0, 0, 0, 0, 0, 0';
+
+/** The share of a seat plan depends on all agents, so that only its result is filtered. */
+const partsOf = ({ hasSeatDays, hasRates }: UsageShape, chosen: string): Parts => {
+  const late = hasSeatDays ? chosen.replaceAll('a.agent_id', 'agent_id') : '';
+  const isMetered = 'NOT EXISTS (SELECT FROM prices p WHERE p.day = a.day AND p.share IS NOT NULL)';
+  const unlessShared = (price: string): string =>
+    hasSeatDays ? `CASE WHEN ${isMetered} THEN ${price} ELSE 0 END` : price;
+  return {
+    all: [
+      `SELECT a.agent_id, a.day, ${SUMS.map((name) => `a.${name}`).join(', ')},
+        ${unlessShared('a.hosting')} AS hosting
+       FROM usage_days a WHERE a.account_id = $1 AND a.day >= $2::bigint AND a.day < $3::bigint ${chosen}`,
+      `SELECT a.agent_id, a.day, a.active_ms, a.vcpu, a.mem, a.disk, ${NONE},
+        ${hasRates ? unlessShared(ADDED_PRICE) : '0'} AS hosting
+       FROM ongoing a WHERE true ${hasSeatDays ? chosen : ''}`,
+      ...(hasSeatDays ? [`SELECT agent_id, day, 0, 0, 0, 0, ${NONE}, hosting FROM shares`] : []),
+    ],
+    early: hasSeatDays ? '' : chosen,
+    late,
+  };
+};
+
+/** By what the rounded price of a day grows with the part that goes on, so that the day is rounded as a whole. */
+const ADDED_PRICE = `(
+  SELECT ${roundedHosting('(coalesce(sum(k.metered), 0) + a.metered)')} - coalesce(sum(k.hosting), 0)
+  FROM usage_days k WHERE k.account_id = $1 AND k.day = a.day AND k.agent_id = a.agent_id
+)`;
+
+/** What is not counted yet. */
+const ongoingDays = ({ hasRates }: UsageShape, chosen: string): string => `
+  SELECT agent_id, day, active_ms, active_ms::numeric * vcpu_micros AS vcpu, active_ms::numeric * mem_mb AS mem,
+    disk_ms::numeric * disk_gb AS disk, metered
+  FROM (
+    SELECT a.agent_id, d.day, a.vcpu_micros, a.mem_mb, a.disk_gb, ${ongoing('a.counted_ms')} AS disk_ms,
+      CASE WHEN a.running_ms IS NULL THEN 0 ELSE ${ongoing('a.running_ms')} END AS active_ms,
+      ${hasRates ? ONGOING_METERED : '0'} AS metered
+    FROM usage_agents a CROSS JOIN LATERAL generate_series(
+      greatest($2::bigint, least(a.counted_ms, coalesce(a.running_ms, a.counted_ms)) / ${D}),
+      least($3::bigint - 1, $4::bigint / ${D})
+    ) AS d (day)
+    WHERE a.account_id = $1 AND a.deleted_ms IS NULL ${chosen}
+  ) AS going_on`;
+
+/** `chosen` has the rows of the page, `summed` rows that add up to the totals. */
+const agentRows = (parts: readonly string[], afterCursor: string): string => `
+  summed AS MATERIALIZED (
+    SELECT agent_id, max(day) AS day, ${summed([...SUMS, 'hosting'])}
+    FROM (${parts.join(' UNION ALL ')}) AS used GROUP BY agent_id
+  ),
+  chosen AS (SELECT * FROM summed ${afterCursor} ORDER BY agent_id LIMIT $7::bigint)`;
+
+/** The first rows of all parts together are among the first rows of each. */
+const dailyRows = (parts: readonly string[], afterCursor: string): string => `
+  summed AS NOT MATERIALIZED (${parts.join(' UNION ALL ')}),
+  chosen AS (
+    SELECT agent_id, day, ${summed([...SUMS, 'hosting'])} FROM (${parts
+      .map(
+        (part) => `(SELECT * FROM (${part}) AS part ${afterCursor} ORDER BY day, agent_id LIMIT $7::bigint)`,
+      )
+      .join(' UNION ALL ')}) AS used
+    GROUP BY day, agent_id ORDER BY day, agent_id LIMIT $7::bigint
+  )`;
 
 /** Adds parameters to a statement. */
 export interface Binder {
@@ -130,30 +179,25 @@ const afterCursor = ({ daily, hasCursor }: UsageShape, bind: Binder): string => 
     : `WHERE agent_id > ${bind.cursorAgent()}`;
 };
 
-const columns = `agent_id, day, ${SUMS.join(', ')}`;
-
-/** Rounded once for each agent and day, half up. */
-const METERED = `div(2 * metered + ${METERED_PARTS}, 2 * ${METERED_PARTS})`;
-
-const metered = (): string => `SELECT ${columns}, 0 AS seat, ${METERED} AS hosting FROM daily`;
-
 /**
  * A day's share is divided by active time, rounded down; millionths that are left over go to the most active agents, of
  * equally active ones to the first by id.
  */
-const allocated = (chosen: string): string => `
-  SELECT ${columns}, seat,
-    CASE WHEN share IS NULL THEN ${METERED}
-      WHEN active_ms = 0 THEN 0
-      ELSE floored + CASE WHEN rank <= share - day_floored THEN 1 ELSE 0 END
-    END AS hosting
+const seatShares = (chosen: string): string => `
+  SELECT agent_id, day, floored + CASE WHEN rank <= share - day_floored THEN 1 ELSE 0 END AS hosting
   FROM (
     SELECT *, sum(floored) OVER (PARTITION BY day) AS day_floored FROM (
-      SELECT daily.*, share, (share IS NOT NULL)::int AS seat,
-        CASE WHEN active_ms = 0 THEN 0
-          ELSE div(share * active_ms, sum(active_ms) OVER (PARTITION BY day)) END AS floored,
+      SELECT agent_id, day, share,
+        div(share * active_ms, sum(active_ms) OVER (PARTITION BY day)) AS floored,
         row_number() OVER (PARTITION BY day ORDER BY active_ms DESC, agent_id) AS rank
-      FROM daily LEFT JOIN prices USING (day)
+      FROM (
+        SELECT agent_id, day, sum(active_ms) AS active_ms FROM (
+          SELECT agent_id, day, active_ms FROM usage_days
+          WHERE account_id = $1 AND day >= $2::bigint AND day < $3::bigint
+          UNION ALL SELECT agent_id, day, active_ms FROM ongoing
+        ) AS used WHERE active_ms > 0 GROUP BY day, agent_id
+      ) AS active JOIN prices USING (day)
+      WHERE share IS NOT NULL
     ) AS ranked
   ) AS shared
   WHERE true ${chosen}`;

@@ -31,15 +31,30 @@ export type TotalsRow = { readonly [Name in keyof Sums as `all_${Name}`]: string
   readonly all_shared: string;
 };
 
-/** `value / divisor` with `digits` decimals, rounded half up, as the nearest JSON number. */
-const quotient = (value: string, divisor: bigint, digits: number): number => {
-  const rounded = (2n * BigInt(value) * 10n ** BigInt(digits) + divisor) / (2n * divisor);
+/** A figure is `value * times / by` in units of its last decimal, in lowest terms. */
+interface Unit {
+  readonly times: number;
+  readonly by: number;
+  readonly digits: number;
+}
+
+const SECONDS: Unit = { times: 1, by: 1, digits: 3 };
+const MINUTES: Unit = { times: 50, by: 3, digits: 6 };
+const VCPU_SECONDS: Unit = { times: 1, by: 1_000, digits: 6 };
+const MEM_GB_SECONDS: Unit = { times: 125, by: 128, digits: 6 };
+
+/** Rounded half up, as the nearest JSON number. */
+const figure = (value: string, { times, by, digits }: Unit): number => {
+  const doubled = 2 * times * Number(value) + by;
+  // The quotient of two whole numbers below 2^53 never rounds up to a whole number, and is much faster than that of BigInts.
+  if (doubled <= Number.MAX_SAFE_INTEGER) return Math.floor(doubled / (2 * by)) / 10 ** digits;
+  const rounded = (2n * BigInt(times) * BigInt(value) + BigInt(by)) / (2n * BigInt(by));
   const text = rounded.toString().padStart(digits + 1, '0');
   return Number(`${text.slice(0, -digits)}.${text.slice(-digits)}`);
 };
 
 const figuresOf = (sums: Sums): UsageFigures => ({
-  activeSeconds: quotient(sums.active_ms, 1_000n, 3),
+  activeSeconds: figure(sums.active_ms, SECONDS),
   wakes: Number(sums.wakes),
   chats: Number(sums.chats),
   executions: Number(sums.executions),
@@ -60,10 +75,10 @@ export const usageRow = (row: PageRow): UsageRow => {
     externalUserId: row.external_user_id,
     hostingBasis: Number(row.seat) === 1 ? 'allocated' : 'metered',
     activeSeconds,
-    computeMinutes: quotient(row.active_ms, 60_000n, 6),
-    vcpuSeconds: quotient(row.vcpu, 1_000_000_000n, 6),
-    memGbSeconds: quotient(row.mem, 1_024_000n, 6),
-    diskGbSeconds: quotient(row.disk, 1_000n, 3),
+    computeMinutes: figure(row.active_ms, MINUTES),
+    vcpuSeconds: figure(row.vcpu, VCPU_SECONDS),
+    memGbSeconds: figure(row.mem, MEM_GB_SECONDS),
+    diskGbSeconds: figure(row.disk, SECONDS),
     ...figures,
   };
 };

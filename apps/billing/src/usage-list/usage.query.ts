@@ -4,6 +4,7 @@ import { Database, encodeCursor } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import { DAY_MS } from '../meter/utc-day.js';
 import { CountedUntil } from './counted-until.js';
+import { fittingRows } from './fitting-rows.js';
 import { rangeOf, type DayRange } from './usage-range.js';
 import { inSnapshot, readUsage, unallocatedIn } from './usage-reading.js';
 import { dailyUsageRow, totalsOf, usageRow, type PageRow } from './usage-view.js';
@@ -34,9 +35,9 @@ export class UsageQuery {
     const range = rangeOf(request, this.clock.now());
     const asOf = await this.counted.now();
     const read = await inSnapshot(this.database, (tx) => readUsage(tx, request, { daily, range, asOf }));
-    const rows = read.rows.slice(0, request.limit).map(toRow);
+    const rows = fittingRows(read.rows.slice(0, request.limit).map(toRow));
     const last = rows.at(-1);
-    const isLast = read.rows.length <= request.limit || last === undefined;
+    const isLast = read.rows.length === rows.length || last === undefined;
     // A filter asks about agents, which have no part in days without an active one.
     const isFiltered = request.agentId !== null || request.externalUserId !== null;
     return {

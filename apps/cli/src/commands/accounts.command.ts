@@ -69,7 +69,7 @@ const creditsCommand = (api: () => ApiClient, terminal: Terminal): Command =>
     )
     .argument('<id>', 'acc_…')
     .argument('<cents>', 'whole cents; a negative number takes credits away', wholeCents)
-    .option('--note <text>', 'why; stands in the audit')
+    .option('--note <text>', 'why; recorded in the audit')
     .action(async (id: string, cents: number, { note }: { readonly note?: string }) => {
       const { balanceCents } = await api().call<Granted>({
         method: 'POST',

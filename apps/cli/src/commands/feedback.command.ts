@@ -15,7 +15,7 @@ interface SendOptions {
 
 /** `berth feedback send|list` */
 export const feedbackCommand = (api: () => ApiClient, terminal: Terminal): Command => {
-  const feedback = new Command('feedback').description('reports about the API to whoever runs it');
+  const feedback = new Command('feedback').description('reports about the API to its operator');
   feedback.addCommand(sendCommand(api, terminal));
   feedback.addCommand(listCommand(api, terminal));
   return feedback;

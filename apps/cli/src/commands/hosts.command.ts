@@ -14,9 +14,12 @@ const PAGE = 200;
 const LOST_WITHIN_MS = 45_000;
 const RETRY_MS = 1_000;
 
+/** An added host, and the URL at which it reaches the API on behalf of its agents. */
+export type JoiningHost = AddedHost & { readonly gatewayUrl: string };
+
 /** Adds and revokes the broker users of hosts, on the machine that runs Berth. */
 export interface HostCredentials {
-  add(name: string): Promise<AddedHost>;
+  add(name: string): Promise<JoiningHost>;
   /** Whether there was one. */
   revoke(id: string): Promise<boolean>;
 }
@@ -64,8 +67,14 @@ export const hostsCommand = (
 };
 
 /** Only the variables go to standard output, so that a script can write them to a file. */
-const showOnce = ({ id, name, natsUrl }: AddedHost, terminal: Terminal): void => {
-  terminal.out.write(`BERTH_HOST_ID=${id}\nBERTH_HOST_NAME=${name}\nNATS_URL=${natsUrl}\n`);
+const showOnce = ({ id, name, natsUrl, gatewayUrl }: JoiningHost, terminal: Terminal): void => {
+  const variables = {
+    BERTH_HOST_ID: id,
+    BERTH_HOST_NAME: name,
+    NATS_URL: natsUrl,
+    BERTH_GATEWAY_URL: gatewayUrl,
+  };
+  for (const [variable, value] of Object.entries(variables)) terminal.out.write(`${variable}=${value}\n`);
   terminal.err.write(`Start a runtime with these variables as ${name}. They are not shown again.\n`);
 };
 

@@ -14,12 +14,12 @@ interface VerifyOptions {
 /** `berth usage verify` */
 export const usageVerifyCommand = (api: () => ApiClient, terminal: Terminal): Command =>
   new Command('verify')
-    .description('count the usage of all accounts again from the event log, and compare (scope operate)')
+    .description('compare the usage of all accounts with a recount from the event log (scope operate)')
     .option('--from <time>', 'ISO 8601; by default 30 days ago')
     .option('--to <time>', 'ISO 8601; by default now')
     .option('--json', 'print the result as JSON')
     .action(async (_options: VerifyOptions, command: Command) => {
-      // `usage` has options of the same names and takes them for its own.
+      // The parent command `usage` has options of the same names, and commander gives the values to it.
       const { from, to, json } = command.optsWithGlobals<VerifyOptions>();
       const query = new URLSearchParams({
         ...(from === undefined ? {} : { from }),

@@ -10,7 +10,7 @@ export interface UsageLine extends UsageFigures {
   readonly of: Readonly<Record<string, string | null>>;
 }
 
-/** Sums rows up by agent, by day (rows of days only) or by end user; `null` stands for the agents of nobody. */
+/** Sums rows up by agent, by day (rows of days only) or by end user; `null` stands for agents without an end user. */
 export const groupUsage = (rows: readonly UsageRow[], by: UsageGroup): readonly UsageLine[] => {
   const groups = Map.groupBy(rows, (row) => JSON.stringify(nameOf(row, by)));
   return [...groups.values()].flatMap((some) => {

@@ -37,7 +37,7 @@ export class AgentDispatcher {
     return timeout.within(this.agents.findAwake(use, timeout.leftMs + RETRY_PAUSE_MS));
   }
 
-  /** Only time in which `agents` gives no sign of life counts toward the timeout. Errors: those of `agentsRequests.ensureAwake`. */
+  /** Only time in which `agents` sends no heartbeat counts toward the timeout. Errors: those of `agentsRequests.ensureAwake`. */
   wake(use: AgentUse, staleEpoch: number | null, timeout: SharedTimeout): Promise<AwakeAgent> {
     return this.agents.wake(use, staleEpoch, { silence: timeout });
   }

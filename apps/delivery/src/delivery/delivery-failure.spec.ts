@@ -1,6 +1,7 @@
+import { saysHandedOver } from '@berth/contracts/delivery';
 import { DomainError } from '@berth/kernel';
 import { describe, expect, it } from 'vitest';
-import { loggedCode, saysHandedOver } from './delivery-failure.js';
+import { loggedCode } from './delivery-failure.js';
 import { toCallerError } from './sending.js';
 import { withEarlierAttempt } from './earlier-message.js';
 
@@ -16,7 +17,7 @@ describe('the failure of a message in the log', () => {
     expect(saysHandedOver('agent_timeout')).toBe(true);
   });
 
-  it('does not say so of a message that waited for its turn until its time was over, in a repetition either', () => {
+  it('does not say so if the message timed out before its turn, nor of its repetition', () => {
     expect(loggedCode(timeOut('none'))).toBe('agent_unavailable');
     expect(loggedCode(withEarlierAttempt(timeOut('none')) as DomainError)).toBe('agent_unavailable');
     expect(saysHandedOver('agent_unavailable')).toBe(false);

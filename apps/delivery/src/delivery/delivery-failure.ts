@@ -12,17 +12,6 @@ const FINAL: ReadonlySet<string> = new Set([
 /** Whether another attempt of the command may have delivered the message, or may still do so. */
 export const isOpenFailure = (code: string): boolean => !FINAL.has(code);
 
-/** Failures that say that the program got the message. */
-const HANDED_OVER: ReadonlySet<string> = new Set([
-  'agent_error',
-  'agent_timeout',
-  'insufficient_credits',
-  'spend_cap_reached',
-]);
-
-/** Whether a failure in the log says that the program got the message. Usage counts such a message as a chat. */
-export const saysHandedOver = (code: string): boolean => HANDED_OVER.has(code);
-
 /**
  * The code under which the log keeps a failure. A message that waited for its turn until its time was over was not handed
  * over, unlike one that the program did not answer in time.

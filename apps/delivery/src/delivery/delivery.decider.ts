@@ -1,5 +1,6 @@
+import { saysHandedOver } from '@berth/contracts/delivery';
 import type { Decider } from '@berth/kernel';
-import { isOpenFailure, saysHandedOver } from './delivery-failure.js';
+import { isOpenFailure } from './delivery-failure.js';
 import { evolve, type Delivery, type DeliveryEvent, type DeliveryKind } from './delivery.js';
 
 export type DeliveryCommand =

@@ -30,7 +30,7 @@ const failing = (kind: ErrorKind, code: string, effect?: Effect) => (): never =>
 };
 const delivered = () => delivery.fakes.requestsOf(runtimeRequests.deliver);
 
-describe('a message that nobody waits for', () => {
+describe('a message that no caller waits for', () => {
   it('is handed to the program with its source, and leaves the current conversation as it is', async () => {
     const sent = request({ source: 'webhook', conversationId: 'webhook', contentType: 'text/plain' });
     expect(await handOver(sent)).toEqual({ outcome: 'handed_over' });
@@ -78,7 +78,7 @@ describe('a message that nobody waits for', () => {
 });
 
 describe('a message that an earlier attempt may have handed over', () => {
-  it('has the outcome that the journal of the agent has, and wakes nobody', async () => {
+  it('has the outcome that the journal of the agent has, and wakes no agent', async () => {
     for (const [found, outcome] of [
       [{ state: 'answered', response: '' }, { outcome: 'handed_over' }],
       [

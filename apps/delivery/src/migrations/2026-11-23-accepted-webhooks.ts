@@ -38,7 +38,10 @@ const ACCEPT = `
     END LOOP;
   END $$`;
 
-/** As before, and forgets calls that a clock which was set back left in the future: they would refuse others for so long. */
+/**
+ * Like the earlier version, but also deletes calls whose time is in the future because the clock was set back: until then
+ * they would count against the limit.
+ */
 const TAKE = `
   CREATE OR REPLACE FUNCTION take_webhook_call(call text, of_agent text, of_caller text, per_minute integer)
   RETURNS integer LANGUAGE plpgsql AS $$

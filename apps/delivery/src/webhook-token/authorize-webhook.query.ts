@@ -1,11 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { agentsRequests } from '@berth/contracts/agents';
 import type { AuthorizeWebhook, WebhookCaller } from '@berth/contracts/delivery';
 import { DomainError } from '@berth/kernel';
-import { Requester } from '@berth/messaging';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { WebhookRate } from '../webhook/webhook-rate.js';
-import { WebhookTokenVault } from './webhook-token-vault.js';
+import { InvokedAgents } from './invoked-agents.js';
 
 /** Wrong tokens share a count of their own, so that guessing slows no valid caller. */
 const WRONG_TOKENS = 'wrong';
@@ -14,26 +12,25 @@ const WRONG_TOKENS = 'wrong';
 @Injectable()
 export class AuthorizeWebhookQuery {
   constructor(
-    private readonly vault: WebhookTokenVault,
+    private readonly agents: InvokedAgents,
     private readonly rate: WebhookRate,
-    @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
   ) {}
 
-  /** Errors: see `webhookRequests.authorize`. */
-  async authorize({ agentId, tokenHash, tokenRequired }: AuthorizeWebhook): Promise<WebhookCaller> {
-    const [addressee, secret] = await Promise.all([
-      this.requester.request(agentsRequests.addressee, { agentId }),
-      tokenHash === null ? null : this.vault.findLiving(agentId),
-    ]);
+  /** `known`: the agent's account, which saves a request if the caller knows it. Errors: see `webhookRequests.authorize`. */
+  async authorize(
+    { agentId, tokenHash, tokenRequired }: AuthorizeWebhook,
+    known: string | null = null,
+  ): Promise<WebhookCaller> {
+    const { secret, accountId, suspended } = await this.agents.find({ agentId, accountId: known });
     if (tokenHash === null) {
       if (tokenRequired) throw refused('Send the token of the webhook in X-Service-Webhook-Token.');
-      return { ...addressee, tokenId: null };
+      return { accountId, suspended, tokenId: null };
     }
     if (secret === null || !isHashOf(secret.token, tokenHash)) {
       await this.rate.take(agentId, WRONG_TOKENS);
       throw refused('This is not the token of the webhook.');
     }
-    return { ...addressee, tokenId: secret.tokenId };
+    return { accountId, suspended, tokenId: secret.tokenId };
   }
 }
 

@@ -52,15 +52,15 @@ export class WebhookTokenVault {
     return row === undefined ? null : this.secretOf(row);
   }
 
-  /** As `find`, without a token that the log says was replaced: a restored vault may be older than the log. */
-  async findLiving(agentId: string): Promise<TokenSecret | null> {
-    const [row] = await this.database.query<Row>(
+  /** By agent, without tokens that the log says were replaced: a restored vault may be older than the log. */
+  async findLiving(agentIds: readonly string[]): Promise<ReadonlyMap<string, TokenSecret>> {
+    const rows = await this.database.query<Row>(
       `SELECT secret.* FROM delivery_vault.webhook_tokens secret
        LEFT JOIN webhook_token known ON known.agent_id = secret.agent_id
-       WHERE secret.agent_id = $1 AND (known.revision IS NULL OR known.revision <= secret.revision)`,
-      [agentId],
+       WHERE secret.agent_id = ANY($1) AND (known.revision IS NULL OR known.revision <= secret.revision)`,
+      [agentIds],
     );
-    return row === undefined ? null : this.secretOf(row);
+    return new Map(rows.map((row) => [row.agent_id, this.secretOf(row)]));
   }
 
   async remove(agentId: string, tx: SqlRunner = this.database): Promise<void> {

@@ -1,3 +1,4 @@
+import { accountsRequests } from '@berth/contracts/accounts';
 import { agentsRequests } from '@berth/contracts/agents';
 import { DomainError } from '@berth/kernel';
 import { eventually } from '@berth/testing';
@@ -56,7 +57,7 @@ describe('the token of a webhook', () => {
     expect(await agent.authorize(repaired)).toMatch(/^tok_/);
   });
 
-  it('stands nowhere in the clear but in the response', async () => {
+  it('is in plaintext only in the response', async () => {
     const token = await agent.token();
     const events = await delivery.store.read(`webhookToken-${agent.agentId}`);
     expect(JSON.stringify(events.map(({ data }) => data))).not.toContain(token);
@@ -83,11 +84,67 @@ describe('the token of a webhook', () => {
   });
 
   it('of an agent that is unknown, or of another account, is not_found', async () => {
-    delivery.fakes.on(agentsRequests.addressee, () => ({ accountId: 'acc_2', suspended: null }));
+    delivery.fakes.addressee = () => ({ accountId: 'acc_2', suspended: null });
     await expect(agent.token()).rejects.toMatchObject({ code: 'agent_not_found' });
-    delivery.fakes.on(agentsRequests.addressee, () => {
+    delivery.fakes.addressee = () => {
       throw new DomainError('not_found', 'agent_not_found', 'No.');
-    });
+    };
     for (const token of ['wh_wrong', null]) expect(await agent.authorize(token)).toBe('agent_not_found');
+  });
+});
+
+describe('an invoke', () => {
+  const outcome = async (token: string | null): Promise<string> =>
+    agent.invoke({ token }).then(
+      () => 'accepted',
+      ({ code }: DomainError) => code,
+    );
+
+  it('is accepted with the current token only, whatever its gateway found out before', async () => {
+    const old = await agent.token();
+    expect(await outcome(old)).toBe('accepted');
+    const next = await agent.token('rotateToken');
+    const outcomes = await Promise.all([old, next, 'wh_wrong', null, old].map(outcome));
+    expect(outcomes).toEqual([
+      'unauthenticated',
+      'accepted',
+      'unauthenticated',
+      'accepted',
+      'unauthenticated',
+    ]);
+    expect((await agent.list()).items).toHaveLength(3);
+  });
+
+  it.each(['account_suspended', 'end_user_suspended'] as const)(
+    'is refused as %s, and not stored',
+    async (code) => {
+      delivery.fakes.addressee = () => ({ accountId: 'acc_1', suspended: code });
+      if (code === 'account_suspended')
+        delivery.fakes.on(accountsRequests.suspended, ({ accountIds }) => ({ accountIds }));
+      expect(await outcome(await agent.token())).toBe(code);
+      expect((await agent.list()).items).toEqual([]);
+    },
+  );
+
+  it('is accepted once `accounts` has resumed the account, which `agents` hears of a moment later', async () => {
+    delivery.fakes.addressee = () => ({ accountId: 'acc_1', suspended: 'account_suspended' });
+    expect(await outcome(null)).toBe('accepted');
+  });
+
+  it('is not accepted while a suspension cannot be looked up', async () => {
+    delivery.fakes.on(accountsRequests.suspended, () => {
+      throw new DomainError('unavailable', 'service_unavailable', 'No.');
+    });
+    expect(await outcome(null)).toBe('service_unavailable');
+  });
+
+  it('shares its look-ups with those that arrive while others are looked up', async () => {
+    const agents = Array.from({ length: 40 }, () => new AgentWebhooks(() => delivery));
+    await Promise.all(agents.map((one) => one.invoke()));
+    const looked = delivery.fakes.requestsOf(agentsRequests.addressees).map(({ agentIds }) => agentIds);
+    expect(looked.flat().toSorted()).toEqual(agents.map(({ agentId }) => agentId).toSorted());
+    expect(looked.length).toBeLessThan(agents.length);
+    for (const { accountIds } of delivery.fakes.requestsOf(accountsRequests.suspended))
+      expect(accountIds).toEqual(['acc_1']);
   });
 });

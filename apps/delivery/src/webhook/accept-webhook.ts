@@ -1,9 +1,10 @@
 import type { AcceptedWebhook, InvokeWebhook } from '@berth/contracts/delivery';
 import type { ProjectionRunner } from '@berth/event-store';
-import { deriveId, type CommandEnvelope } from '@berth/kernel';
+import { deriveId, DomainError, type CommandEnvelope } from '@berth/kernel';
 import { InjectProjection } from '@berth/service';
 import { Inject, Injectable } from '@nestjs/common';
 import { webhookListProjection } from '../webhook-list/webhook-list.projection.js';
+import { AuthorizeWebhookQuery } from '../webhook-token/authorize-webhook.query.js';
 import { QueueNotices } from './queue-notices.js';
 import { WebhookStreams } from './webhook-delivery.streams.js';
 import { WebhookIntake } from './webhook-intake.js';
@@ -16,6 +17,7 @@ const WITHOUT_TOKEN = 'none';
 @Injectable()
 export class AcceptWebhookHandler {
   constructor(
+    @Inject(AuthorizeWebhookQuery) private readonly authorization: Pick<AuthorizeWebhookQuery, 'authorize'>,
     private readonly intake: WebhookIntake,
     private readonly streams: WebhookStreams,
     @Inject(QueueNotices) private readonly notices: Pick<QueueNotices, 'announce'>,
@@ -23,8 +25,11 @@ export class AcceptWebhookHandler {
   ) {}
 
   /** Errors: see `webhookRequests.invoke`. */
-  invoke(request: InvokeWebhook): Promise<AcceptedWebhook> {
-    const { agentId, accountId, tokenId, bytes, message, contentType } = request;
+  async invoke(request: InvokeWebhook): Promise<AcceptedWebhook> {
+    const { agentId, accountId, bytes, message, contentType } = request;
+    const { tokenId, suspended } = await this.authorization.authorize(request, accountId);
+    if (suspended !== null)
+      throw new DomainError('forbidden', suspended, 'The owner of the agent is suspended.');
     const deliveryId = deriveId('dlv', request.commandId);
     const stored = { deliveryId, agentId, accountId, bytes, content: { message, contentType } };
     const webhook = { ...stored, caller: tokenId ?? WITHOUT_TOKEN };

@@ -5,14 +5,14 @@ interface Waiting<Request, Response> {
 }
 
 /**
- * Makes one call at a time of what is called concurrently: what arrives during a call waits and is in the next one,
- * together. Under light load each request has a call of its own, without a delay.
+ * Runs one batch of requests at a time: the requests that arrive while a batch runs form the next one. Under light load
+ * each request is a batch of its own, without a delay.
  */
 export class GatheredCalls<Request, Response> {
   #waiting: Waiting<Request, Response>[] = [];
   #isRunning = false;
 
-  /** `run` returns a response for each request, in their order; if it rejects, all of them do. `most`: requests in one call. */
+  /** `run` returns a response for each request, in their order; if it rejects, all of them do. `most`: requests in one batch. */
   constructor(
     private readonly run: (requests: readonly Request[]) => Promise<readonly Response[]>,
     private readonly most: number,
@@ -34,7 +34,8 @@ export class GatheredCalls<Request, Response> {
   async #runOne(taken: readonly Waiting<Request, Response>[]): Promise<void> {
     try {
       const responses = await this.run(taken.map(({ request }) => request));
-      if (responses.length !== taken.length) throw new Error('A call lacks responses.');
+      if (responses.length !== taken.length)
+        throw new Error('The number of responses differs from the number of requests.');
       taken.forEach(({ resolve }, index) => resolve(responses[index] as Response));
     } catch (error) {
       for (const { reject } of taken) reject(error);

@@ -83,7 +83,7 @@ describe('the queue of an agent', () => {
     });
   });
 
-  it('is decided about for each delivery by itself if many are accepted at once, by processes that wait for each other', async () => {
+  it('applies to each delivery separately if many are accepted at once, by processes that wait for each other', async () => {
     const agents = Array.from({ length: 6 }, () => newId('agt'));
     const batchOf = (n: number) =>
       (n % 2 === 0 ? agents : agents.toReversed()).flatMap((agentId) =>

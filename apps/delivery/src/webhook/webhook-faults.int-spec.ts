@@ -51,7 +51,7 @@ const brokenIn = ({ seed, webhooks, order, struck, left }: SeedFacts): readonly 
 };
 
 describe('an accepted webhook, with a fault or a death at any step before and after its acceptance', () => {
-  it('reaches the program once and in its turn, and ends with its real outcome', () => {
+  it('reaches the program once and in order, and ends with its real outcome', () => {
     expect(seeds.flatMap(brokenIn).join('\n')).toBe('');
     expect(seeds).toHaveLength(SEEDS);
   });

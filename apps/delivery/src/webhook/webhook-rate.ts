@@ -3,22 +3,22 @@ import { DomainError } from '@berth/kernel';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 
-/** The calls of each caller of an agent's webhook in the last 60 s, counted by all processes together. */
+/** Limits how often a caller may invoke an agent's webhook in 60 s. All processes share the count. */
 @Injectable()
 export class WebhookRate {
-  /** Until when callers whose rate is used up will be refused, by agent and caller, on a clock that nothing sets. */
+  /** Until when a caller at its limit is refused, by agent and caller, in milliseconds of the monotonic clock. */
   readonly #refusedUntil = new Map<string, number>();
 
   constructor(@Inject(Database) private readonly database: SqlRunner) {}
 
   /**
-   * Counts a call that is not accepted; those that are count with their acceptance. `caller`: a name that the callers share.
-   * Errors: exhausted `rate_limited` with `retryAfterSeconds`.
+   * Counts a call that will not be accepted; the acceptance of a webhook counts the others. Calls with the same `caller`
+   * share a limit. Errors: exhausted `rate_limited` with `retryAfterSeconds`.
    */
   async take(agentId: string, caller: string): Promise<void> {
     const key = `${agentId} ${caller}`;
     const leftMs = (this.#refusedUntil.get(key) ?? 0) - performance.now();
-    // Nothing can change that before, so a flood costs no look-ups.
+    // Calls do not expire earlier, so a flood of calls needs no statement.
     if (leftMs > 0) throw tooManyCalls(Math.ceil(leftMs / 1000));
     const rows = await this.database.query<{ wait: number }>(
       'SELECT take_webhook_call(gen_random_uuid()::text, $1, $2, $3) AS wait',
@@ -30,7 +30,7 @@ export class WebhookRate {
     throw tooManyCalls(retryAfterSeconds);
   }
 
-  /** Deletes the calls of callers that have not come back. */
+  /** Deletes calls that no longer count. */
   async sweep(): Promise<void> {
     for (const [key, until] of this.#refusedUntil)
       if (until <= performance.now()) this.#refusedUntil.delete(key);

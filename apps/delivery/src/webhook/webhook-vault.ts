@@ -2,7 +2,7 @@ import { WEBHOOK_LIMITS } from '@berth/contracts/delivery';
 import { Database, SecretBox, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 
-/** What the program gets of a request, which must not stand in the log. */
+/** What the program gets of a request, which must not be in the log. */
 export interface WebhookContent {
   readonly message: string;
   readonly contentType: string | null;

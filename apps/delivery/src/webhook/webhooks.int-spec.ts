@@ -71,7 +71,7 @@ describe('an accepted webhook', () => {
     expect(most).toBe(1);
   });
 
-  it('stands in the log without its text, its type and the words of the program', async () => {
+  it('is in the log without its text, its content type and the response of the program', async () => {
     delivery.fakes.guest.runs(() => {
       throw new DomainError('upstream', 'agent_error', 'the password is hunter2');
     });

@@ -13,7 +13,7 @@ const COLUMNS = `id, account_id, external_id, display_name, metadata, tags, stat
   erased, revision, policy`;
 
 /**
- * Every end user, its personal data in the clear; queries read the view `end_user_list`. A deleted one keeps a row
+ * Every end user, its personal data in plaintext; queries read the view `end_user_list`. A deleted one keeps a row
  * without personal data. The key of an end user may be gone before its events are read.
  */
 export const endUserListProjection = (box: SecretBox): Projection => ({

@@ -7,7 +7,7 @@ const command = {
   actor: { kind: 'key', id: 'key_1' },
 } as const;
 const unavailable = () =>
-  Promise.reject(new DomainError('unavailable', 'service_unavailable', 'Nobody answers.'));
+  Promise.reject(new DomainError('unavailable', 'service_unavailable', 'No response.'));
 
 /** Suspends or resumes an end user while `agents` handles requests like this; returns the steps that were done. */
 const change = async (

@@ -11,7 +11,7 @@ export interface PersonalFields {
 
 export type PersonalField = keyof PersonalFields;
 
-/** The fields as events hold them: each sealed by itself, null when it is empty. */
+/** The fields as events hold them: each sealed separately, null when it is empty. */
 export type SealedFields = { readonly [Field in PersonalField]: string | null };
 
 /** Seals and opens the personal fields of one end user. */

@@ -37,7 +37,7 @@ it('a new agent whose owner was deleted meanwhile is deleted', async () => {
   expect(await reactionTo('deleted')).toEqual([['delete', agentId]]);
 });
 
-it('an agent of nobody, or one that is gone, causes nothing', async () => {
+it('an agent without an end user, or one that is deleted, creates no end user', async () => {
   expect(await reactionTo('unknown', { endUserId: null })).toEqual([]);
   const gone = () => Promise.reject(new DomainError('not_found', 'agent_not_found', 'Gone.'));
   expect(await reactionTo('unknown', {}, gone)).toEqual([]);

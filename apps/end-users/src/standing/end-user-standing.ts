@@ -4,7 +4,7 @@ import type { LiveEndUser } from '../end-user/end-user.js';
 
 /**
  * Whether an end user is suspended, of `end_user_standing` and `end_user_list` joined as `standing` and `listed`. A
- * suspension stands in the former before its command returns, and in the latter if that command was interrupted; the
+ * suspension is in the former before its command returns, and in the latter if that command was interrupted; the
  * higher revision counts.
  */
 export const IS_SUSPENDED = `

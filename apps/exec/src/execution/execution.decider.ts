@@ -12,9 +12,9 @@ export type ExecutionCommand =
   | ({ readonly type: 'Submit' } & Submission)
   | { readonly type: 'Reroute'; readonly host: string; readonly epoch: number; readonly at: string }
   | { readonly type: 'Refuse'; readonly code: string; readonly at: string }
-  /** Like `Refuse`, but only if `attempt` is the accepted one. */
+  /** Like `Refuse`, but only if the execution was submitted by this attempt of its command. */
   | { readonly type: 'Withdraw'; readonly attempt: string; readonly code: string; readonly at: string }
-  /** Refuses an execution that has not been accepted, so that it never is. */
+  /** Refuses an execution before it is submitted, so that a later `Submit` has no effect. */
   | {
       readonly type: 'Preclude';
       readonly executionId: string;
@@ -42,7 +42,7 @@ const decideRunning = (
   command: Exclude<ExecutionCommand, { type: 'Submit' | 'Preclude' }>,
   { executionId, agentId, host, epoch, cancelRequested, attempt }: RunningExecution,
 ): readonly ExecutionEvent[] => {
-  const named = { executionId, agentId };
+  const ids = { executionId, agentId };
   switch (command.type) {
     case 'Reroute':
       // An execution that is to be cancelled must not be dispatched again.
@@ -50,21 +50,19 @@ const decideRunning = (
       return [
         {
           type: 'ExecutionRerouted',
-          data: { ...named, host: command.host, epoch: command.epoch, at: command.at },
+          data: { ...ids, host: command.host, epoch: command.epoch, at: command.at },
         },
       ];
     case 'Withdraw':
       if (command.attempt !== attempt) return [];
-      return [{ type: 'ExecutionRefused', data: { ...named, code: command.code, at: command.at } }];
+      return [{ type: 'ExecutionRefused', data: { ...ids, code: command.code, at: command.at } }];
     case 'Refuse':
-      return [{ type: 'ExecutionRefused', data: { ...named, code: command.code, at: command.at } }];
+      return [{ type: 'ExecutionRefused', data: { ...ids, code: command.code, at: command.at } }];
     case 'RequestCancel':
-      return cancelRequested
-        ? []
-        : [{ type: 'ExecutionCancelRequested', data: { ...named, at: command.at } }];
+      return cancelRequested ? [] : [{ type: 'ExecutionCancelRequested', data: { ...ids, at: command.at } }];
     case 'End': {
       const { type: _, ...ending } = command;
-      return [{ type: 'ExecutionEnded', data: { ...named, ...ending } }];
+      return [{ type: 'ExecutionEnded', data: { ...ids, ...ending } }];
     }
   }
 };

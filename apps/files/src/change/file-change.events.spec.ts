@@ -15,7 +15,7 @@ describeGoldenEvents(GOLDEN, fileChangeCodec, {
 it.each([
   ['FileChangeRequested', { path: 'notes/draft.md', to: 'notes/final.md' }],
   ['FileChanged', { path: '/data/notes/final.md', from: '/data/notes/draft.md', name: 'final.md' }],
-])('%s from before end users had keys has its paths in the clear', (type, data) => {
+])('%s, stored before end users had keys, has its paths in plaintext', (type, data) => {
   const stored = JSON.parse(readFileSync(join(GOLDEN, `${type}.json`), 'utf8')) as never;
   const event = fileChangeCodec.fromStored(stored);
   expect(event).toMatchObject({ type: `${type}.v2`, data: { personal: { endUserId: null, data } } });

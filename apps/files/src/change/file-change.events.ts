@@ -22,7 +22,7 @@ export const fileChangeCodec: EventCodec<FileChangeEvent> = {
   },
 };
 
-/** Before end users had keys, all paths were in the clear. */
+/** Before end users had keys, all paths were in plaintext. */
 const upcast = (stored: StoredEvent): StoredEvent => {
   const { data } = stored;
   if (stored.type === 'FileChangeRequested') {

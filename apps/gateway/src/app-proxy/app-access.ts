@@ -19,7 +19,7 @@ export const APP_ACCESS: AcceptedPrincipals = { key: 'deploy', end_user: 'app' }
 export interface AppCaller {
   readonly agentId: string;
   readonly principal: Principal;
-  /** Whether a browser added the credential by itself. */
+  /** Whether a browser added the credential automatically, as it does with a cookie. */
   readonly byCookie: boolean;
 }
 

@@ -28,7 +28,7 @@ describe('an end user', () => {
     return { authorization: undefined, cookie: response.headers['set-cookie']?.[0]?.split(';')[0] };
   };
 
-  it('is named to the app, whatever the request says; the caller with a key is not', async () => {
+  it('is named to the app in a header that a request cannot forge; a caller with a key is not named', async () => {
     const claimed = { 'x-berth-external-user-id': 'eve', X_Berth_External_User_Id: 'eve' };
     for (const [headers, name] of [
       [bearer(token()), 'ada'],
@@ -43,14 +43,16 @@ describe('an end user', () => {
     }
   });
 
-  it('enters by a token of this agent with the scope app, and by nothing else', async () => {
+  it('gets a cookie for a token of this agent with the scope app, and for no other credential', async () => {
     const { response } = await enter(token());
     expect([response.statusCode, response.headers.location]).toEqual([303, '/']);
     expect(response.headers).toMatchObject({ 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' });
     const cookie = response.headers['set-cookie']?.[0] ?? '';
     expect(cookie).toMatch(/^berth_app=[^;]+; Path=\/; HttpOnly; SameSite=Lax$/);
     expect(host().opened).toBe(0);
+    const elsewhere = `http://${APP_HOST}/.berth/enter?token=${token()}`;
     for (const [secret, sent, refusal] of [
+      ['', { path: elsewhere, headers: { host: 'localhost' } }, [400, 'invalid_request']],
       [token(['chat', 'files', 'console', 'logs']), {}, [403, 'token_scope']],
       [app().test.services.token(['app'], newId('agt')), {}, [404, 'agent_not_found']],
       [token(['app'], { suspended: true }), {}, [403, 'end_user_suspended']],
@@ -67,7 +69,7 @@ describe('an end user', () => {
     }
   });
 
-  it('is refused with its cookie as with its token, at once after the revocation', async () => {
+  it('is refused with its cookie immediately after the revocation of its token', async () => {
     const secret = token();
     const headers = await entered(secret);
     expect((await send({ headers })).text).toBe('here');
@@ -95,19 +97,22 @@ describe('an end user', () => {
       { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' },
       false,
     ],
-  ])('with a cookie may send a request %s', async (_what, headers, isAllowed) => {
-    const cookie = await entered();
-    for (const method of ['GET', 'HEAD', 'OPTIONS']) {
-      const { response } = await send({ method, headers: { ...cookie, ...headers } });
-      const isNavigation = headers['sec-fetch-dest'] === 'document';
-      expect([method, response.statusCode]).toEqual([
-        method,
-        isAllowed && (!isNavigation || method === 'GET') ? 200 : 403,
-      ]);
-    }
-    // A page of another origin cannot make a browser send the token itself.
-    expect((await send({ headers: { ...bearer(token()), ...headers } })).text).toBe('here');
-  });
+  ])(
+    'with a cookie sends requests of the app itself and follows links to it, no more: %s',
+    async (_what, headers, isAllowed) => {
+      const cookie = await entered();
+      for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+        const { response } = await send({ method, headers: { ...cookie, ...headers } });
+        const isNavigation = headers['sec-fetch-dest'] === 'document';
+        expect([method, response.statusCode]).toEqual([
+          method,
+          isAllowed && (!isNavigation || method === 'GET') ? 200 : 403,
+        ]);
+      }
+      // A page of another origin cannot make a browser send the token itself.
+      expect((await send({ headers: { ...bearer(token()), ...headers } })).text).toBe('here');
+    },
+  );
 
   it('beyond its rate is refused with 429 and Retry-After, without a request to the app', async () => {
     const { response, body } = await send({ headers: bearer(token(['app'], { retryAfterSeconds: 9 })) });
@@ -119,7 +124,7 @@ describe('an end user', () => {
     expect(host().opened).toBe(0);
   });
 
-  it('is in the audit with each kind of refusal', async () => {
+  it('is named in the audit for each kind of refusal', async () => {
     const tokenId = newId('tok');
     const endUserId = newId('eus');
     const of = (scopes: readonly TokenScope[], more: Partial<AuthenticatedToken> = {}) =>

@@ -6,6 +6,7 @@ import { FIXED_HEADERS } from '../http/fixed-headers.js';
 import { HttpRefusal, unauthenticated } from '../http/http-refusal.js';
 import { AppAccess, reachable } from './app-access.js';
 import { agentIdOf, AppOrigins } from './app-origins.js';
+import { ambiguityOf } from './app-request.js';
 import { AppSessions } from './app-sessions.js';
 import type { AppTarget } from './app-target.js';
 import { setCookieOf } from './session-cookie.js';
@@ -19,17 +20,17 @@ export class AppEntrance {
     private readonly origins: AppOrigins,
   ) {}
 
-  /** Errors: 401, 403, not_found `agent_not_found`, 405, 429. */
-  async enter(request: ApiRequest, reply: ApiReply, label: string, { query }: AppTarget): Promise<void> {
-    const [token, ...more] = query.getAll('token');
+  /** Errors: 401, 403, not_found `agent_not_found`, 405, 400, 429. */
+  async enter(request: ApiRequest, reply: ApiReply, label: string, target: AppTarget): Promise<void> {
+    const [token, ...more] = target.query.getAll('token');
     const credential = token === undefined || more.length > 0 ? undefined : tokenIn(token);
     if (credential?.kind !== 'end_user') throw unauthenticated('Send an end-user token as ?token=eu_….');
     const principal = await this.access.authenticate(request, credential);
     const agentId = reachable(principal, agentIdOf(label));
     if (request.method !== 'GET')
       throw new HttpRefusal(405, 'method_not_allowed', 'This path accepts GET.', {}, { allow: 'GET' });
-    const tooFast = rateRefusal(principal);
-    if (tooFast !== undefined) throw tooFast;
+    const refusal = ambiguityOf(request.raw, target) ?? rateRefusal(principal);
+    if (refusal !== undefined) throw refusal;
     const cookie = setCookieOf(this.sessions.seal(agentId, credential), this.origins.scheme);
     reply.raw.writeHead(303, {
       ...FIXED_HEADERS,

@@ -6,11 +6,11 @@ import {
 } from 'node:http';
 import type { Agent } from 'node:http';
 import { isDomainError } from '@berth/kernel';
+import { eachHeader } from '@berth/sockets';
 import { HttpRefusal } from '../http/http-refusal.js';
 import { TicketLost } from '../http/transfer-refusal.js';
 import type { AppConnections, AppRef, AppRequestArgs } from './app-connections.js';
 import { appUnreachable } from './dial-app.js';
-import { eachHeader } from './header-lists.js';
 import { relayResponse, responseOf, type CallerFacts } from './relay-response.js';
 import { programTrailers } from './request-headers.js';
 

@@ -291,6 +291,22 @@ describe('a response of an app', () => {
     expect([hints, response.trailers]).toEqual([['</a.css>; rel=preload'], { 'x-sum': '{"x-part":"7"}' }]);
   });
 
+  it.each(['HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n'])(
+    'is 502, and the app loses its connection, if %j comes without end',
+    async (informational) => {
+      const lost = Promise.withResolvers<void>();
+      host().respond = (_request, { socket }) => {
+        const more = setInterval(() => socket?.write(informational.repeat(50)), 1);
+        socket?.once('close', () => {
+          clearInterval(more);
+          lost.resolve();
+        });
+      };
+      expect(await refusalTo({})).toEqual([502, 'app_unreachable']);
+      await lost.promise;
+    },
+  );
+
   it('loses hints that are no links, and nothing else', async () => {
     for (const link of ['here', '</a.css>;', '<a b>; rel']) {
       host().raw = (connection) =>

@@ -1,14 +1,13 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { joinSockets } from '@berth/sockets';
+import { eachHeader, joinSockets } from '@berth/sockets';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { takeConnection } from '../http/upgrades.js';
 import type { AppConnections } from './app-connections.js';
 import { publicError, sendToApp, type AppExchange } from './app-exchange.js';
 import { relayResponse } from './relay-response.js';
 import { callerHeaders } from './response-headers.js';
-import { eachHeader } from './header-lists.js';
 
 /** The program's agreement, its side of the connection and the bytes that followed. */
 interface Agreed {

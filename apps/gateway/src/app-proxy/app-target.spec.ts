@@ -48,6 +48,16 @@ describe('a route of the program that is for Berth only', () => {
     'http://app.test//chat',
     'http://app.test\\chat',
     'http://app.test/%ZZ/../chat',
+    '/a%2Fb/../chat',
+    '/a%252Fb/../%63hat',
+    '/a%5Cb/../chat',
+    '/a\\b/../chat',
+    '//app.test/a%2Fb/../chat',
+    '/a%2Fb/%2e%2e/chat',
+    '/a%2Fb/.%2E/chat',
+    '/chat//..',
+    '/chat/x/..',
+    '/x//../chat',
   ])('is meant by POST %s', (sent) => {
     expect(isReserved('POST', parseTarget(sent))).toBe(true);
     expect(isReserved('GET', parseTarget(sent))).toBe(false);
@@ -82,6 +92,7 @@ describe('a path of Berth itself', () => {
     ['/.berth/other', 'unknown'],
     ['/a/../.berth/x', 'unknown'],
     ['/%2eberth/x', 'unknown'],
+    ['/a%2Fb/../.berth/enter', 'unknown'],
     ['/.berthed', undefined],
     ['/a/.berth', undefined],
   ])('%s is %s', (sent, own) => expect(ownPathOf(parseTarget(sent))).toBe(own));

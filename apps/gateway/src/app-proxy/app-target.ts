@@ -27,7 +27,7 @@ export const parseTarget = (sent: string): AppTarget => {
   const end = target.search(/[?#]/);
   const path = end === -1 ? target : target.slice(0, end);
   const query = target.slice(path.length).split('#', 1)[0] ?? '';
-  const paths = [...new Set([path, ...asUrlParsersRead(target)].map(resolvedPath))];
+  const paths = [...new Set([path, ...asUrlParsersRead(target)].flatMap(pathsReadFrom))];
   return { target, authority: authorityOf(sent), paths, query: new URLSearchParams(query) };
 };
 
@@ -68,20 +68,35 @@ const asUrlParsersRead = (target: string): readonly string[] =>
     ? [new URL(target, 'http://app').pathname]
     : [];
 
-/** Decodes more than once, since a program behind a proxy of its own may. Case never tells two routes apart here. */
-const resolvedPath = (path: string): string => {
+/**
+ * A program behind a proxy of its own may decode more than once, and one that resolves dot segments before it decodes
+ * sees other segments: `/a%2Fb/../chat` is `/chat` to the URL parser of browsers.
+ */
+const pathsReadFrom = (path: string): readonly string[] => {
+  const read: string[] = [];
   let text = path;
-  for (let round = 0; round < MOST_DECODINGS; round++) {
+  for (let round = 0; round <= MOST_DECODINGS; round++) {
+    for (const slashed of new Set([text, text.replaceAll('\\', '/')]))
+      read.push(resolvedPath(slashed.replaceAll(/\/+/g, '/')), resolvedPath(slashed));
     const decoded = text.replace(ESCAPE, (_match, hex: string) =>
       String.fromCharCode(Number.parseInt(hex, 16)),
     );
     if (decoded === text) break;
     text = decoded;
   }
+  return read;
+};
+
+/** To the URL parser of browsers an encoded dot is a dot, also where an encoded slash is none. */
+const ONE_DOT = /^(?:\.|%2e)$/i;
+const TWO_DOTS = /^(?:\.|%2e){2}$/i;
+
+/** Case never tells two routes apart here. */
+const resolvedPath = (path: string): string => {
   const segments: string[] = [];
-  for (const segment of text.replaceAll('\\', '/').split('/')) {
-    if (segment === '..') segments.pop();
-    else if (segment !== '' && segment !== '.') segments.push(segment);
+  for (const segment of path.split('/').slice(path.startsWith('/') ? 1 : 0)) {
+    if (TWO_DOTS.test(segment)) segments.pop();
+    else if (!ONE_DOT.test(segment)) segments.push(segment);
   }
-  return `/${segments.join('/')}`.toLowerCase();
+  return `/${segments.filter((segment) => segment !== '').join('/')}`.toLowerCase();
 };

@@ -12,6 +12,12 @@ export interface CallerFacts {
   readonly closing: boolean;
 }
 
+/**
+ * More responses than programs send before their final one. Unlike the bytes of a body, they are passed on without
+ * waiting for a caller who does not read, so that without an end to them they would fill the memory.
+ */
+const MOST_INFORMATIONAL = 100;
+
 /** The program's final response; informational ones are passed on. Rejects with the error of the request. */
 export const responseOf = (
   upstream: ClientRequest,
@@ -20,11 +26,14 @@ export const responseOf = (
 ): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     const isModern = request.httpVersion === '1.1';
-    upstream.on('continue', () => {
-      if (isModern && !response.headersSent) response.writeContinue();
-    });
+    let informational = 0;
     upstream.on('information', ({ statusCode, headers }) => {
-      if (statusCode === 103 && isModern && !response.headersSent) hint(response, headers['link']);
+      informational += 1;
+      if (informational > MOST_INFORMATIONAL) return upstream.destroy();
+      if (!isModern || response.headersSent) return undefined;
+      if (statusCode === 100) response.writeContinue();
+      if (statusCode === 103) hint(response, headers['link']);
+      return undefined;
     });
     upstream.once('response', resolve);
     // The request did not ask for another protocol.

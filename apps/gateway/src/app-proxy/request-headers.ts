@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import { eachHeader, HOP_BY_HOP, listedInConnection } from '@berth/sockets';
 import { looksOurs } from './app-target.js';
 import { withoutSession } from './session-cookie.js';
-import { eachHeader, HOP_BY_HOP, listedInConnection } from './header-lists.js';
 
 /** What Berth tells the program about a request. */
 export interface ForwardedFacts {

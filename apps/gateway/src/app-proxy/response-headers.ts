@@ -1,5 +1,5 @@
+import { eachHeader, HOP_BY_HOP, listedInConnection } from '@berth/sockets';
 import { SESSION_COOKIES } from './session-cookie.js';
-import { eachHeader, HOP_BY_HOP, listedInConnection } from './header-lists.js';
 
 /** Headers with which one app could act on more than its own pages; the request id is ours. */
 const WITHHELD: ReadonlySet<string> = new Set(['clear-site-data', 'service-worker-allowed', 'x-request-id']);

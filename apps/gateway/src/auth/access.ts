@@ -36,11 +36,8 @@ export const accessRefusal = (principal: Principal, access: AcceptedPrincipals):
       const missing = keyScopesOf(access).find((scope) => !holdsScope(principal, scope));
       return missing === undefined ? undefined : missingScope(missing);
     }
-    case 'end_user': {
-      const needed = access.end_user;
-      const isCovered = needed === 'any' || (needed !== undefined && principal.scopes.includes(needed));
-      return isCovered ? undefined : tokenScope();
-    }
+    case 'end_user':
+      return endUserRefusal(principal.scopes, access);
     case 'viewer': {
       if (access.viewer === undefined) return unauthenticated();
       return access.viewer === 'control' && principal.mode === 'view' ? tokenScope() : undefined;
@@ -49,6 +46,15 @@ export const accessRefusal = (principal: Principal, access: AcceptedPrincipals):
     case 'webhook':
       return access[principal.kind] === true ? undefined : unauthenticated();
   }
+};
+
+const endUserRefusal = (
+  held: readonly TokenScope[],
+  { end_user: needed, agent }: AcceptedPrincipals,
+): HttpRefusal | undefined => {
+  if (needed === undefined && agent === true) return unauthenticated();
+  const isCovered = needed === 'any' || (needed !== undefined && held.includes(needed));
+  return isCovered ? undefined : tokenScope();
 };
 
 /** Whether the principal is a key that holds `scope`. */

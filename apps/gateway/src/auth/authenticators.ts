@@ -26,7 +26,7 @@ export const accountSuspended = (principal: Principal): HolderSuspended =>
   new HolderSuspended(
     principal,
     'account_suspended',
-    'The account is suspended. Ask whoever runs this installation to resume it.',
+    'The account is suspended. Ask the operator of this installation to resume it.',
   );
 
 export const endUserSuspended = (principal: Principal): HolderSuspended =>

@@ -59,7 +59,7 @@ export const credentialOf = (
   return typeof token === 'string' ? tokenIn(token) : undefined;
 };
 
-/** The credential that a query's member `token` carries; undefined if it must not stand there. */
+/** The credential that a query's member `token` carries; undefined if this credential must not be in a URL. */
 export const tokenIn = (token: string): Credential | undefined => {
   const credential = tokenOf(token);
   return QUERY_TOKEN_KINDS.some((kind) => kind === credential?.kind) ? credential : undefined;

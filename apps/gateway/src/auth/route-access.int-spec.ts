@@ -169,10 +169,12 @@ describe('the router', () => {
 });
 
 describe('the routes for agents', () => {
-  it('are 401 without the token of an agent, and with a key of any scope', async () => {
-    for (const credential of [undefined, test.services.key([...SCOPES]), `at_${'a'.repeat(43)}`]) {
+  it('are 401 without the token of an agent, and with a key or a token of an end user of any scope', async () => {
+    const agentId = newId('agt');
+    const others = [test.services.key([...SCOPES]), test.services.token(TOKEN_SCOPES, agentId)];
+    for (const credential of [undefined, ...others, `at_${'a'.repeat(43)}`]) {
       for (const route of AGENT_ROUTES)
-        expect([route, (await call(route, credential)).status]).toEqual([route, 401]);
+        expect([route, (await call(route, credential, agentId)).status]).toEqual([route, 401]);
     }
   });
 });
@@ -204,7 +206,7 @@ describe('every route', () => {
     `at_${'a'.repeat(43)}`,
     `wh_${'a'.repeat(43)}`,
     `mk_${'a'.repeat(43)}`,
-  ])('is 401 with the credential %s, which nobody has, unless anyone may call it', async (token) => {
+  ])('is 401 with the credential %s, which does not exist, unless anyone may call it', async (token) => {
     for (const [route, declared] of routesWithHead()) {
       const { status } = await call(route, token);
       expect([route, status === 401], `status ${status}`).toEqual([

@@ -1,7 +1,6 @@
-import { accountsRequests } from '@berth/contracts/accounts';
 import { webhookRequests, type AuthorizeWebhook, type WebhookCaller } from '@berth/contracts/delivery';
 import { DomainError, type RequestDefinition } from '@berth/kernel';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import type { Authenticators } from './authenticators.js';
 import { hashKey } from './credentials.js';
@@ -10,40 +9,58 @@ import { WebhookAuthentication, webhookTokenOf } from './webhook-authentication.
 const AGENT = 'agt_01jd2m3k4n5p6q7r8s9t0v1w2x';
 const caller: WebhookCaller = { accountId: 'acc_1', tokenId: 'tok_1', suspended: null };
 
-/** Authenticates a call; returns the lookup, the principal and the headers of the response, or the error. */
+interface Call {
+  readonly headers?: object;
+  readonly query?: object;
+  readonly agentId?: string;
+}
+
+const requestOf = ({ headers = {}, query = {}, agentId = AGENT }: Call): ApiRequest =>
+  ({ headers, query, principal: null, params: { agent_id: agentId } }) as unknown as ApiRequest;
+
+/** Authenticates calls one after the other; `found` is what the lookups find. */
+class Gateway {
+  readonly lookups: AuthorizeWebhook[] = [];
+  found: WebhookCaller | DomainError = caller;
+  readonly authentication: WebhookAuthentication;
+
+  constructor(requireWebhookTokens = false) {
+    const requester = {
+      request: <Req, Res>({ subject }: RequestDefinition<Req, Res>, payload: Req): Promise<Res> => {
+        expect(subject).toBe(webhookRequests.authorize.subject);
+        this.lookups.push(payload as unknown as AuthorizeWebhook);
+        const { found } = this;
+        return found instanceof DomainError ? Promise.reject(found) : Promise.resolve(found as Res);
+      },
+    };
+    const authenticators = {
+      authenticate: () => Promise.reject(new DomainError('unauthenticated', 'unauthenticated', 'No.')),
+    } as unknown as Authenticators;
+    this.authentication = new WebhookAuthentication(authenticators, requester, { requireWebhookTokens });
+  }
+
+  /** Returns the principal and the headers of the response, or the error. */
+  async authenticate(how: Call) {
+    const headers: Record<string, unknown> = {};
+    const call = requestOf(how);
+    const reply = { headers: (more: object) => Object.assign(headers, more) } as unknown as ApiReply;
+    const error: unknown = await this.authentication.authenticate(call, reply).then(
+      () => undefined,
+      (failure: unknown) => failure,
+    );
+    return { principal: call.principal, headers, error };
+  }
+}
+
+/** Authenticates one call; returns the lookups, too. */
 const authenticate = async (
-  request: { readonly headers?: object; readonly query?: object; readonly agentId?: string },
+  request: Call,
   found: WebhookCaller | DomainError = caller,
   requireWebhookTokens = false,
-  standing: 'active' | 'suspended' = 'active',
 ) => {
-  const lookups: AuthorizeWebhook[] = [];
-  const headers: Record<string, unknown> = {};
-  const requester = {
-    request: <Req, Res>({ subject }: RequestDefinition<Req, Res>, payload: Req): Promise<Res> => {
-      if (subject === accountsRequests.standing.subject)
-        return Promise.resolve({ suspended: standing === 'suspended' } as Res);
-      expect(subject).toBe(webhookRequests.authorize.subject);
-      lookups.push(payload as unknown as AuthorizeWebhook);
-      return found instanceof DomainError ? Promise.reject(found) : Promise.resolve(found as Res);
-    },
-  };
-  const authenticators = {
-    authenticate: () => Promise.reject(new DomainError('unauthenticated', 'unauthenticated', 'No.')),
-  };
-  const call = {
-    ...{ headers: request.headers ?? {}, query: request.query ?? {}, principal: null },
-    params: { agent_id: request.agentId ?? AGENT },
-  } as unknown as ApiRequest;
-  const reply = { headers: (more: object) => Object.assign(headers, more) } as unknown as ApiReply;
-  const authentication = new WebhookAuthentication(authenticators as unknown as Authenticators, requester, {
-    requireWebhookTokens,
-  });
-  const error: unknown = await authentication.authenticate(call, reply).then(
-    () => undefined,
-    (failure: unknown) => failure,
-  );
-  return { lookups, principal: call.principal, headers, error };
+  const gateway = new Gateway(requireWebhookTokens);
+  gateway.found = found;
+  return { ...(await gateway.authenticate(request)), lookups: gateway.lookups };
 };
 
 describe('the token of an invoke', () => {
@@ -88,13 +105,6 @@ describe('an invoke', () => {
     expect(principal).toMatchObject({ kind: 'webhook', accountId: 'acc_1' });
   });
 
-  it('is 403 from the suspension of the account to its resumption, as `accounts` tells it', async () => {
-    const { error } = await authenticate({}, caller, false, 'suspended');
-    expect(error).toMatchObject({ status: 403, code: 'account_suspended' });
-    const late = await authenticate({}, { ...caller, suspended: 'account_suspended' });
-    expect(late.error).toBeUndefined();
-  });
-
   it('with an API key in its address is refused before any lookup', async () => {
     const { error, lookups } = await authenticate({ query: { token: `mk_${'a'.repeat(43)}` } });
     expect([error, lookups]).toMatchObject([{ status: 401 }, []]);
@@ -117,5 +127,57 @@ describe('an invoke', () => {
   it('is 503 if the lookup takes too long', async () => {
     const late = new DomainError('timeout', 'deadline_exceeded', 'Late.');
     expect((await authenticate({}, late)).error).toMatchObject({ kind: 'unavailable' });
+  });
+});
+
+describe('a caller that was authorized a moment ago', () => {
+  const query = { token: 'wh_a' };
+  afterEach(() => vi.useRealTimers());
+
+  it('is looked up again only with the command, for a minute, and is who it was', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const gateway = new Gateway();
+    const first = await gateway.authenticate({ query });
+    vi.advanceTimersByTime(59_999);
+    expect(await gateway.authenticate({ query })).toEqual(first);
+    expect(gateway.lookups).toHaveLength(1);
+    vi.advanceTimersByTime(1);
+    await gateway.authenticate({ query });
+    expect(gateway.lookups).toHaveLength(2);
+  });
+
+  it('is one with the same token of the same agent', async () => {
+    const gateway = new Gateway();
+    const other = AGENT.replace(/x$/, 'y');
+    for (const call of [{ query }, { query: { token: 'wh_b' } }, {}, { query, agentId: other }])
+      await gateway.authenticate(call);
+    expect(gateway.lookups).toHaveLength(4);
+  });
+
+  it('is looked up before its request is repeated, which may replay a stored response', async () => {
+    const gateway = new Gateway();
+    await gateway.authenticate({ query });
+    gateway.found = new DomainError('unauthenticated', 'unauthenticated', 'Replaced.');
+    const { error } = await gateway.authenticate({ query, headers: { 'idempotency-key': 'k' } });
+    expect(error).toMatchObject({ kind: 'unauthenticated' });
+  });
+
+  it('is no longer once its command was refused', async () => {
+    const gateway = new Gateway();
+    await gateway.authenticate({ query });
+    gateway.authentication.forget(requestOf({ query }));
+    gateway.found = { ...caller, suspended: 'account_suspended' };
+    for (let n = 1; n <= 2; n++) {
+      const { error } = await gateway.authenticate({ query });
+      expect([error, gateway.lookups.length]).toMatchObject([
+        { status: 403, code: 'account_suspended' },
+        n + 1,
+      ]);
+    }
+  });
+
+  it('sends with its command what authorizes it', () => {
+    const claim = new Gateway(true).authentication.claimOf(requestOf({ query }));
+    expect(claim).toEqual({ agentId: AGENT, tokenHash: hashKey('wh_a'), tokenRequired: true });
   });
 });

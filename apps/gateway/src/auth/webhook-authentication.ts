@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { accountsRequests } from '@berth/contracts/accounts';
-import { webhookRequests, type WebhookCaller } from '@berth/contracts/delivery';
+import { webhookRequests, type AuthorizeWebhook, type WebhookCaller } from '@berth/contracts/delivery';
 import { DomainError, isDomainError, isId } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Inject, Injectable } from '@nestjs/common';
@@ -13,6 +12,7 @@ import { accountSuspended, Authenticators, endUserSuspended, LOOKUP_WITHIN_MS } 
 import { bearerOf, hashKey, hasSecretOfAccount } from './credentials.js';
 import { identify } from './identify.js';
 import type { WebhookPrincipal } from './principal.js';
+import { RecentCallers } from './recent-callers.js';
 
 const HEADER = 'x-service-webhook-token';
 
@@ -39,29 +39,60 @@ export const webhookTokenOf = ({
   return token === undefined || typeof token === 'string' ? token : '';
 };
 
+/** Who invokes: `tokenHash` is null without a token. */
+type Invoker = Pick<AuthorizeWebhook, 'agentId' | 'tokenHash'>;
+
+const invokerOf = (request: ApiRequest): Invoker => {
+  const token = webhookTokenOf(request);
+  return {
+    agentId: paramsOf(request)['agent_id'] ?? '',
+    tokenHash: token === undefined ? null : hashKey(token),
+  };
+};
+
 /** Finds out who invokes a webhook. */
 @Injectable()
 export class WebhookAuthentication {
+  /** Callers that were authorized a moment ago. */
+  readonly #recent = new RecentCallers<WebhookCaller>();
+
   constructor(
     private readonly authenticators: Authenticators,
     @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
     @Inject(GatewayConfig) private readonly config: Pick<GatewayConfig, 'requireWebhookTokens'>,
   ) {}
 
-  /** Sets the caller. Errors: 404 before 401, 429 for too many wrong tokens, 403 for a suspended owner. */
+  /**
+   * Sets the caller. Who was authorized a moment ago may send the body, and is authorized with it, which saves a request.
+   * Errors: 404 before 401, 429 for too many wrong tokens, 403 for a suspended owner.
+   */
   async authenticate(request: ApiRequest, reply: ApiReply): Promise<void> {
     if (hasSecretOfAccount(request.query))
       throw unauthenticated('Send credentials in the Authorization header, never in the address.');
     await this.refuseOthers(request);
-    const agentId = paramsOf(request)['agent_id'] ?? '';
+    const invoker = invokerOf(request);
+    const { agentId } = invoker;
     if (!isId('agt', agentId)) throw new HttpRefusal(404, 'agent_not_found', 'There is no such agent.');
-    const token = webhookTokenOf(request);
-    const { accountId, tokenId, suspended } = await this.lookUp(agentId, token);
+    // A stored answer is for callers that are authorized now.
+    const isRepeatable = request.headers['idempotency-key'] !== undefined;
+    const known = isRepeatable ? undefined : this.#recent.get(keyOf(invoker));
+    const { accountId, tokenId, suspended } = known ?? (await this.lookUp(invoker));
     const principal: WebhookPrincipal = { kind: 'webhook', accountId, agentId, tokenId };
     request.principal = principal;
     if (suspended === 'account_suspended') throw accountSuspended(principal);
     if (suspended === 'end_user_suspended') throw endUserSuspended(principal);
+    this.#recent.add(keyOf(invoker), { accountId, tokenId, suspended: null });
     if (tokenId === null) reply.headers(WITHOUT_TOKEN);
+  }
+
+  /** What authorizes the request with its command. */
+  claimOf(request: ApiRequest): AuthorizeWebhook {
+    return { ...invokerOf(request), tokenRequired: this.config.requireWebhookTokens };
+  }
+
+  /** The request was refused: the next one of its caller is looked up before its body is read. */
+  forget(request: ApiRequest): void {
+    this.#recent.delete(keyOf(invokerOf(request)));
   }
 
   /** A credential for something else is refused as everywhere. Only keys are ignored: clients send theirs with every call. */
@@ -72,18 +103,11 @@ export class WebhookAuthentication {
     throw accessRefusal(principal, {}) ?? unauthenticated();
   }
 
-  private async lookUp(agentId: string, token: string | undefined): Promise<WebhookCaller> {
-    const until = performance.now() + LOOKUP_WITHIN_MS;
-    const left = () => ({ deadlineMs: Math.max(1, until - performance.now()) });
-    const tokenHash = token === undefined ? null : hashKey(token);
-    const wanted = { agentId, tokenHash, tokenRequired: this.config.requireWebhookTokens };
+  private async lookUp(invoker: Invoker): Promise<WebhookCaller> {
+    const wanted = { ...invoker, tokenRequired: this.config.requireWebhookTokens };
+    const within = { deadlineMs: LOOKUP_WITHIN_MS };
     try {
-      const caller = await this.requester.request(webhookRequests.authorize, wanted, left());
-      const { accountId } = caller;
-      // What `agents` knows of a suspended account is a moment old.
-      const { suspended } = await this.requester.request(accountsRequests.standing, { accountId }, left());
-      if (suspended) return { ...caller, suspended: 'account_suspended' };
-      return caller.suspended === 'account_suspended' ? { ...caller, suspended: null } : caller;
+      return await this.requester.request(webhookRequests.authorize, wanted, within);
     } catch (error) {
       // A lookup has no effect, so the caller gets the same 503 whichever way the service fails to respond.
       if (isDomainError(error, 'timeout'))
@@ -92,3 +116,5 @@ export class WebhookAuthentication {
     }
   }
 }
+
+const keyOf = ({ agentId, tokenHash }: Invoker): string => `${agentId} ${tokenHash ?? ''}`;

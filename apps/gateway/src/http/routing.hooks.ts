@@ -6,7 +6,10 @@ import type { HttpServer } from './fastify-types.js';
 import { addUnknownRouteHook } from './request-hooks.js';
 import { RouteTable } from './route-table.js';
 
-/** Decides where a request goes: to an agent's app, to a route, or nowhere; and whether a page may see the response. */
+/**
+ * Decides where a request goes: to an agent's app, to the service `llm`, or to a route; unknown ones are refused. Also
+ * decides whether a page of another origin may read the response.
+ */
 @Injectable()
 export class RoutingHooks {
   constructor(

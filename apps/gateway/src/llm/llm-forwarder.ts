@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { eachHeader, HOP_BY_HOP } from '../app-proxy/header-lists.js';
+import { eachHeader, HOP_BY_HOP } from '@berth/sockets';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { LlmEndpoint } from './llm-endpoint.js';
 

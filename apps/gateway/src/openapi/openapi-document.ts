@@ -8,8 +8,8 @@ import { RESPONSE_SCHEMAS } from './schemas.js';
 const DESCRIPTION = `Berth hosts long-lived agents, each in its own container with a persistent volume.
 
 **Authentication.** \`Authorization: Bearer mk_…\`. Each endpoint states the scope that it needs; every key has \`read\`.
-A credential in the URL is refused with 401. Pages of other origins may call the endpoints that accept end-user tokens, with such a
-token, from the origins that the operator allows; call all others from programs.
+A credential in the URL is refused with 401. Pages on origins that the operator allows may call the endpoints that accept end-user
+tokens, with such a token. No page of another origin can call any other endpoint.
 
 **Errors.** \`{"detail": {"code", "message", …}}\`. \`code\` is stable, \`message\` says what to do. 401 takes precedence, then 403,
 404, 400, and then 402, 409 and 429. Unknown members of bodies and queries are ignored. \`fields\` of a 400 names every bad
@@ -27,38 +27,43 @@ and must arrive within 10 s, the whole request within 60 s; an upload or write m
 every 30 s. Strings contain no NUL characters; their lengths count Unicode code points, \`x-max-utf16-units\` limits their
 length in UTF-16 and \`x-max-bytes\` their size in UTF-8. The items of a list with \`x-unique-by\` differ in that member.`;
 
-/** Holds the document once the routes are known. */
+/** The OpenAPI document. Its first reader waits until it is built, so that no start of a gateway does. */
 @Injectable()
 export class OpenApiDocument {
+  #app: INestApplication | undefined;
   #json: string | undefined;
 
-  /** Reads the routes of `app`, which must be initialised. */
-  build(app: INestApplication): void {
-    const base = new DocumentBuilder()
-      .setTitle('Berth')
-      .setDescription(DESCRIPTION)
-      .setVersion(gatewayVersion())
-      .setOpenAPIVersion('3.1.0')
-      .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
-      .addServer('/')
-      .addBearerAuth(
-        { type: 'http', scheme: 'bearer', bearerFormat: 'mk_…', description: 'An API key.' },
-        'apiKey',
-      )
-      .build();
-    const document = SwaggerModule.createDocument(app, base, {
-      operationIdFactory: (controller, method) => `${controller.replace(/Controller$/, '')}_${method}`,
-    });
-    this.#json = JSON.stringify(
-      withSchemas(extractNamedSchemas(JSON.parse(JSON.stringify(document)) as Json)),
-    );
+  /** `app`: whose routes it describes; must be initialised. */
+  describe(app: INestApplication): void {
+    this.#app = app;
   }
 
   get json(): string {
-    if (this.#json === undefined) throw new Error('The document was requested before the routes are known.');
+    if (this.#app === undefined)
+      throw new Error('The OpenAPI document was requested before the routes were known.');
+    this.#json ??= build(this.#app);
     return this.#json;
   }
 }
+
+const build = (app: INestApplication): string => {
+  const base = new DocumentBuilder()
+    .setTitle('Berth')
+    .setDescription(DESCRIPTION)
+    .setVersion(gatewayVersion())
+    .setOpenAPIVersion('3.1.0')
+    .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
+    .addServer('/')
+    .addBearerAuth(
+      { type: 'http', scheme: 'bearer', bearerFormat: 'mk_…', description: 'An API key.' },
+      'apiKey',
+    )
+    .build();
+  const document = SwaggerModule.createDocument(app, base, {
+    operationIdFactory: (controller, method) => `${controller.replace(/Controller$/, '')}_${method}`,
+  });
+  return JSON.stringify(withSchemas(extractNamedSchemas(JSON.parse(JSON.stringify(document)) as Json)));
+};
 
 const withSchemas = ({ document, schemas }: Extracted): Json => {
   if (typeof document !== 'object' || document === null || !('components' in document)) return document;

@@ -64,7 +64,7 @@ const report = (name: string): JsonSchema =>
     rows: list(ref(name)),
     totals: ref('UsageTotals'),
     nextCursor: { ...textOrNull, description: 'Opaque; null on the last page.' },
-    asOf: { ...time, description: 'What still goes on counts up to this moment.' },
+    asOf: { ...time, description: 'Usage in progress is counted up to this moment.' },
   });
 
 /** The schemas of responses about usage. */

@@ -17,7 +17,7 @@ export class SchedulesController {
     resource: agentOf('agent_id'),
     summary: 'List the schedules of an agent',
     description:
-      'The list that the agent published last, pushed or polled. Does not wake the agent. `lastError` is why the last firing failed; it is not made up later.',
+      'The list that the agent published last, pushed or polled. Does not wake the agent. `lastError` is why the last firing failed; a failed firing is not repeated.',
     responses: [{ status: 200, description: 'All entries, in the order of the agent.', schema: 'Schedules' }],
     errors: ['agent_not_found'],
   })

@@ -20,7 +20,7 @@ import { DAILY_USAGE_COLUMNS, USAGE_COLUMNS } from './usage-columns.js';
 
 const CSV = 'text/csv';
 
-const DESCRIPTION = `The range is whole days in UTC, at most ${MAX_USAGE_DAYS}. \`totals\` are of the whole range. What still goes on counts up to \`asOf\`. With \`Accept: text/csv\` the same rows are CSV, and the next page, if there is one, is in the header \`Link\`.`;
+const DESCRIPTION = `The range is whole days in UTC, at most ${MAX_USAGE_DAYS}. \`totals\` are of the whole range. Usage in progress is counted up to \`asOf\`. With \`Accept: text/csv\` the same rows are CSV, and the next page, if there is one, is in the header \`Link\`.`;
 
 @ApiTags('Usage')
 @Controller('api/v1/usage')

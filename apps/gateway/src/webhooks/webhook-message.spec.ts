@@ -10,6 +10,11 @@ describe('the message of a webhook', () => {
     expect(of('{"message": ""}')).toBe('');
   });
 
+  it('is that of JSON with a byte order mark, which other text keeps', () => {
+    expect(of('\ufeff{"message": "hi"}')).toBe('hi');
+    expect(of('\ufeffhi')).toBe('\ufeffhi');
+  });
+
   it.each([
     '',
     'plain text',

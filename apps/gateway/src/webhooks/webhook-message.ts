@@ -1,10 +1,13 @@
+/** Many programs write JSON with it; RFC 8259 §8.1 allows to ignore it. */
+const BYTE_ORDER_MARK = '\ufeff';
+
 /**
  * The message of an invoke: of a JSON object with a text `message`, whatever type it declares, that text; of any other
  * body, its text. Bytes that are not UTF-8 become U+FFFD.
  */
 export const messageOf = (body: Uint8Array): string => {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
-  return messageIn(text) ?? text;
+  return messageIn(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text) ?? text;
 };
 
 const messageIn = (text: string): string | undefined => {

@@ -11,7 +11,7 @@ import { Controller, Get, Param, Post, Query, Req } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { agentOf } from '../agents/agent.resource.js';
 import { callerOf, envelopeOf } from '../auth/caller.js';
-import type { WebhookPrincipal } from '../auth/principal.js';
+import { WebhookAuthentication } from '../auth/webhook-authentication.js';
 import type { ApiRequest } from '../http/fastify-types.js';
 import { Route } from '../http/route.decorator.js';
 import { deliveryOf } from './delivery.resource.js';
@@ -20,7 +20,10 @@ import { messageOf } from './webhook-message.js';
 @ApiTags('Webhooks')
 @Controller('api/webhooks/:agent_id')
 export class WebhooksController {
-  constructor(private readonly requester: Requester) {}
+  constructor(
+    private readonly requester: Requester,
+    private readonly authentication: WebhookAuthentication,
+  ) {}
 
   @Route({
     accepts: { webhook: true, anonymous: true },
@@ -41,16 +44,20 @@ export class WebhooksController {
     ],
   })
   @Post()
-  invoke(@Req() request: ApiRequest, @Param('agent_id') agentId: string): Promise<AcceptedWebhook> {
+  async invoke(@Req() request: ApiRequest): Promise<AcceptedWebhook> {
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-    return this.requester.request(webhookRequests.invoke, {
-      ...envelopeOf(request),
-      agentId,
-      tokenId: webhookOf(request).tokenId,
-      message: messageOf(body),
-      contentType: request.declaredType ?? null,
-      bytes: body.length,
-    });
+    try {
+      return await this.requester.request(webhookRequests.invoke, {
+        ...envelopeOf(request),
+        ...this.authentication.claimOf(request),
+        message: messageOf(body),
+        contentType: request.declaredType ?? null,
+        bytes: body.length,
+      });
+    } catch (error) {
+      this.authentication.forget(request);
+      throw error;
+    }
   }
 
   @Route({
@@ -102,9 +109,3 @@ export class WebhooksController {
     });
   }
 }
-
-const webhookOf = (request: ApiRequest): WebhookPrincipal => {
-  const caller = callerOf(request);
-  if (caller.kind !== 'webhook') throw new Error(`A webhook was invoked by ${caller.kind}.`);
-  return caller;
-};

@@ -1,7 +1,12 @@
 import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth/auth.module.js';
 import { PublicOrigin } from './public-origin.js';
 import { WebhookTokenController } from './webhook-token.controller.js';
 import { WebhooksController } from './webhooks.controller.js';
 
-@Module({ controllers: [WebhooksController, WebhookTokenController], providers: [PublicOrigin] })
+@Module({
+  imports: [AuthModule],
+  controllers: [WebhooksController, WebhookTokenController],
+  providers: [PublicOrigin],
+})
 export class WebhooksModule {}

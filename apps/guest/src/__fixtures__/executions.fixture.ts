@@ -111,7 +111,6 @@ export class CommandGuest {
       env: { GREETING: 'hello' },
       token: 'token-1',
       instructions: null,
-      gatewayUrl: null,
       restart: { maxDeaths: 5, windowMs: 60_000, maxEarlyDeaths: 3 },
       readyWithinMs: 10_000,
       ...changes,

@@ -86,7 +86,6 @@ export class GuestFixture {
       env: { GREETING: 'hello', PORT: '1', BERTH_AGENT_ID: 'somebody else' },
       token: 'token-1',
       instructions: 'Be kind.',
-      gatewayUrl: null,
       restart: { maxDeaths: 5, windowMs: 60_000, maxEarlyDeaths: 3 },
       readyWithinMs: 10_000,
       ...changes,

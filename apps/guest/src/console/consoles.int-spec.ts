@@ -26,8 +26,8 @@ beforeAll(async () => {
   server = createGuestServer(consoleRoutes(consoles));
   await once(server.listen(socket), 'listening');
 });
-afterAll(() => {
-  consoles.close();
+afterAll(async () => {
+  await consoles.close();
   server.closeAllConnections();
   server.close();
   rmSync(dir, { recursive: true, force: true });

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { DomainError } from '@berth/kernel';
 import { GUEST_ROUTES, type PutProgram } from '@berth/guest-protocol';
-import { WebSocketServer, type RawData, type WebSocket } from 'ws';
+import type { RawData, WebSocket, WebSocketServer } from 'ws';
 import type { UpgradeRoute } from '../server/stream-route.js';
 import { isSize, Terminal, type TerminalSize } from './terminal.js';
 
@@ -23,21 +23,17 @@ export interface ConsoleEnvironment {
 
 /** Terminals over WebSockets: binary frames carry the terminal's bytes, text frames its size. */
 export class Consoles {
-  readonly #server = new WebSocketServer({
-    noServer: true,
-    clientTracking: true,
-    maxPayload: MAX_MESSAGE_BYTES,
-    perMessageDeflate: false,
-  });
+  #server: Promise<WebSocketServer> | undefined;
 
   constructor(private readonly environment: () => ConsoleEnvironment) {}
 
   /** Errors, before anything is started: invalid `invalid_size`; exhausted `too_many_consoles`. */
-  open(request: IncomingMessage, socket: Duplex, head: Buffer, size: TerminalSize): void {
+  async open(request: IncomingMessage, socket: Duplex, head: Buffer, size: TerminalSize): Promise<void> {
     if (!isSize(size)) {
       throw new DomainError('invalid', 'invalid_size', 'cols and rows must be whole numbers from 1 to 1000.');
     }
-    if (this.#server.clients.size >= MAX_CONSOLES) {
+    const server = await (this.#server ??= createServer());
+    if (server.clients.size >= MAX_CONSOLES) {
       throw new DomainError(
         'exhausted',
         'too_many_consoles',
@@ -45,14 +41,26 @@ export class Consoles {
       );
     }
     const { program, env } = this.environment();
-    this.#server.handleUpgrade(request, socket, head, (client) => attach(client, program, env, size));
+    server.handleUpgrade(request, socket, head, (client) => attach(client, program, env, size));
   }
 
   /** Closes all consoles. */
-  close(): void {
-    for (const client of this.#server.clients) client.close(GOING_AWAY, 'The agent is shutting down.');
+  async close(): Promise<void> {
+    for (const client of (await this.#server)?.clients ?? [])
+      client.close(GOING_AWAY, 'The agent is shutting down.');
   }
 }
+
+/** Loads `ws` with the first console, because loading it takes a tenth of the start of a guest. */
+const createServer = async (): Promise<WebSocketServer> => {
+  const { WebSocketServer: Server } = await import('ws');
+  return new Server({
+    noServer: true,
+    clientTracking: true,
+    maxPayload: MAX_MESSAGE_BYTES,
+    perMessageDeflate: false,
+  });
+};
 
 /** `GET /v1/console?cols=&rows=` */
 export const consoleRoutes = (consoles: Consoles): readonly UpgradeRoute[] => [
@@ -61,8 +69,7 @@ export const consoleRoutes = (consoles: Consoles): readonly UpgradeRoute[] => [
     upgrade: async (request, socket, head) => {
       const { searchParams } = new URL(request.url ?? '/', 'http://guest');
       const size = { cols: Number(searchParams.get('cols')), rows: Number(searchParams.get('rows')) };
-      consoles.open(request, socket, head, size);
-      await Promise.resolve();
+      await consoles.open(request, socket, head, size);
     },
   },
 ];

@@ -13,7 +13,7 @@ export class NotConnected extends Error {
   override readonly name = 'NotConnected';
 }
 
-/** The program answered a message that no caller waits for with 429 or 503: it may be handed over again. */
+/** The program refused a message that has a source with 429 or 503: the message may be handed over again. */
 export class Declined extends Error {
   override readonly name = 'Declined';
 
@@ -51,7 +51,7 @@ export const callProgram = async (
     call.on('socket', (socket) => socket.once('connect', () => (connected = true)));
     call.on('error', () => undefined);
     const switched = new AbortController();
-    // Such a connection carries no HTTP any more, and Node reports neither a response nor an error.
+    // After a switch of protocols, Node reports neither a response nor an error of this request.
     call.once('upgrade', (_response, connection) => {
       connection.destroy();
       switched.abort();
@@ -94,7 +94,7 @@ const chatBody = ({
     : { attachments: attachments.map(({ path, name, size }) => ({ path, name, size })) }),
 });
 
-/** The response body to a message with a source is not read: the status alone is the outcome. */
+/** The outcome of a message with a source is the status alone. The body is used only for the message of an error. */
 const statusOf = async (response: IncomingMessage): Promise<ProgramResponse> => {
   const { statusCode: status = 500 } = response;
   const delivered = status >= 200 && status <= 299;

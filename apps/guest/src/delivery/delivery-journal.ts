@@ -44,12 +44,7 @@ export class DeliveryJournal {
 
   static async open(path: string, bounds: JournalBounds = DEFAULT_BOUNDS): Promise<DeliveryJournal> {
     const journal = new DeliveryJournal(path, bounds, await open(path, 'a', 0o600));
-    const lines = createInterface({ input: createReadStream(path), crlfDelay: Infinity });
-    for await (const line of lines) {
-      const record = decodeDelivery(line);
-      if (record !== undefined) journal.#apply(record);
-    }
-    await journal.#rewrite();
+    if ((await journal.file.stat()).size > 0) await journal.#read();
     return journal;
   }
 
@@ -70,6 +65,15 @@ export class DeliveryJournal {
 
   async ended(id: string, outcome: DeliveryOutcome): Promise<void> {
     await this.#write({ id, at: Date.now(), step: 'ended', outcome }, false);
+  }
+
+  async #read(): Promise<void> {
+    const lines = createInterface({ input: createReadStream(this.path), crlfDelay: Infinity });
+    for await (const line of lines) {
+      const record = decodeDelivery(line);
+      if (record !== undefined) this.#apply(record);
+    }
+    await this.#rewrite();
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Slices } from './slices.js';
 
-/** Small enough to be sorted within one slice. */
+/** Length of the runs that `mergeRuns` gets: short enough to sort one within a slice of time. */
 export const RUN_LENGTH = 1_024;
 /** Number of elements between two checks of the clock. */
 const CHECK_EVERY = 256;

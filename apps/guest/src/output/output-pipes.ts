@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { closeSync, constants, mkdirSync, openSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
@@ -33,8 +32,11 @@ export interface OutputPipe {
  */
 export class OutputPipes {
   readonly #idle: string[] = [];
-  /** A unique prefix: `mkfifo` of a killed earlier owner may still be running. */
-  readonly #prefix = randomBytes(4).toString('hex');
+  /**
+   * A unique prefix: `mkfifo` of a killed earlier owner may still be running. It is no secret, and a guest starts faster
+   * without `node:crypto`.
+   */
+  readonly #prefix = Math.random().toString(36).slice(2, 10);
   #names = 0;
   #making: Promise<void> | undefined;
   #restUntil = 0;

@@ -49,7 +49,7 @@ const settle = (callId: string, cost: bigint | null): AccountLedgerCommand => ({
 });
 
 describe('a reservation', () => {
-  it('is made if its most fits into what is left of the credits, to the last millionth', () => {
+  it('is made if the most it can cost fits into the remaining credits, to the last millionth', () => {
     expect(decide([granted(30)], reserve('1'))).toMatchObject([
       { type: 'LlmCallReserved', callId: '1', reserved: '30', rates: { output: String(RATES.output) } },
     ]);

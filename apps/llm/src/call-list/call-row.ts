@@ -11,13 +11,13 @@ import {
   type EndUserLedgerEvent,
 } from '../end-user-ledger/end-user-ledger.events.js';
 
-/** What events tell of a call; members left out stay as they are. */
+/** The columns of a call's row that events change; the others keep their values. */
 export interface CallRowChange {
   readonly id: string;
   readonly account_id?: string;
   readonly agent_id?: string;
   readonly end_user_id?: string | null;
-  /** The end user in whose ledger part of the cap is reserved. */
+  /** The end user whose ledger reserves part of the spend cap for this call. */
   readonly spender_id?: string;
   readonly model?: string;
   readonly dialect?: LlmDialect;
@@ -31,11 +31,11 @@ export interface CallRowChange {
   readonly reserved?: string;
   readonly started_at?: string;
   readonly ended_at?: string;
-  /** Whether the ledger of the end user still reserves something for it. */
+  /** Whether the end user's ledger still has that reservation. */
   readonly spend_open?: boolean;
 }
 
-/** One row for each call of a batch. */
+/** One change for each call that the batch is about: its events merged, in order. */
 export const rowChangesOf = (events: readonly RecordedEvent[]): readonly CallRowChange[] => {
   const rows = new Map<string, CallRowChange>();
   for (const event of events) {

@@ -87,6 +87,15 @@ export class CallLedgers {
     if (ended?.type === 'LlmCallFailed') await this.settleSpend(call, 0n, command.endedAt);
   }
 
+  /** Ends a call that is not sent, although one ledger or both may have reserved it. Repeat it until it succeeds. */
+  async abandon(
+    call: Pick<ChargedCall, 'accountId' | 'callId' | 'endUserId' | 'startedAt'>,
+    endedAt: string,
+  ): Promise<void> {
+    await this.end(call, { type: 'Fail', callId: call.callId, endedAt });
+    await this.settleSpend(call, 0n, endedAt);
+  }
+
   async settleSpend(
     {
       accountId,

@@ -6,7 +6,7 @@ import { Instance } from './instance.js';
 
 const BEAT_MS = 2_000;
 
-/** Processes of this service, each with the time of its last sign of life. */
+/** Processes of this service, each with the time of its last heartbeat. */
 export const createInstances: Migration = {
   name: '2026-11-23-create-instances',
   up: async (tx) => {

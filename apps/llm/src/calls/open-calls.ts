@@ -8,10 +8,10 @@ import { UNKNOWN, type CallOutcome } from '../route/call-outcome.js';
 import { CallLedgers, type ChargedCall } from './call-ledgers.js';
 
 const RETRY_MS = [100, 500, 1_000, 2_000] as const;
-/** How long the end of a response waits for the record of the call. */
+/** How long a response waits at its end until the call is recorded. */
 const RECORDED_WITHIN_MS = 2_000;
 
-/** A call that this process has reserved and not ended. */
+/** A call that this process serves and whose end it has not recorded yet. */
 interface OpenCall {
   readonly call: ChargedCall;
   readonly rates: Rates;
@@ -19,7 +19,7 @@ interface OpenCall {
   isEnding: boolean;
 }
 
-/** The calls whose connections this process holds. When it stops, all of them are ended. */
+/** The calls that this process serves. It records the end of all of them before it stops. */
 @Injectable()
 export class OpenCalls implements OnModuleInit {
   readonly #open = new Map<string, OpenCall>();
@@ -39,17 +39,17 @@ export class OpenCalls implements OnModuleInit {
     return this.#open.has(callId);
   }
 
-  /** From before the reservation on, whose outcome may stay unknown. */
+  /** Must be called before the call is reserved: if the outcome of the reservation is unknown, the call must still be ended. */
   add(call: ChargedCall, rates: Rates): void {
     this.#open.set(call.callId, { call, rates, outcome: UNKNOWN, isEnding: false });
   }
 
-  /** The call was not reserved. */
+  /** Removes a call that was not reserved. */
   forget(callId: string): void {
     this.#open.delete(callId);
   }
 
-  /** Records how a call ended. Resolves when it is recorded, or after 2 s; it is recorded in any case. */
+  /** Records how a call ended. Resolves when that is recorded, or after 2 s, while the attempts continue in the background. */
   async end(callId: string, outcome: CallOutcome): Promise<void> {
     const open = this.#open.get(callId);
     if (open === undefined || open.isEnding) return;
@@ -66,7 +66,8 @@ export class OpenCalls implements OnModuleInit {
     const endedAt = isoTime(this.clock.now());
     for (let attempt = 0; this.#open.has(call.callId); attempt++) {
       try {
-        await this.ledgers.end(call, toCommand(call.callId, outcome, rates, endedAt));
+        if (outcome.kind === 'unsent') await this.ledgers.abandon(call, endedAt);
+        else await this.ledgers.end(call, toCommand(call.callId, outcome, rates, endedAt));
         this.#open.delete(call.callId);
       } catch (error) {
         this.log.warn({ err: error, callId: call.callId }, 'the end of an LLM call is not recorded yet');
@@ -75,13 +76,18 @@ export class OpenCalls implements OnModuleInit {
     }
   }
 
-  /** Their connections end with the process. */
+  /** The connections end with the process, so the outcome of these calls stays unknown. */
   private async endAll(): Promise<void> {
     await Promise.all([...this.#open.keys()].map((callId) => this.end(callId, UNKNOWN)));
   }
 }
 
-const toCommand = (callId: string, outcome: CallOutcome, rates: Rates, endedAt: string) =>
+const toCommand = (
+  callId: string,
+  outcome: Exclude<CallOutcome, { kind: 'unsent' }>,
+  rates: Rates,
+  endedAt: string,
+) =>
   outcome.kind === 'failed'
     ? ({ type: 'Fail', callId, endedAt } as const)
     : ({

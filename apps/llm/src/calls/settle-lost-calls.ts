@@ -8,13 +8,13 @@ import { NO_TOKENS } from '../ledger/token-price.js';
 import { CallLedgers } from './call-ledgers.js';
 
 const TICK_MS = 2_000;
-/** A process that has shown no sign of life for so long is taken for dead; it shows one every 2 s. */
+/** A process counts as dead if it has not refreshed its row for this long; a live one does so every 2 s. */
 const DEAD_AFTER_SECONDS = 15;
 /** A call ends in both ledgers one after the other, and the table follows. */
 const SETTLING_SECONDS = 20;
 const MOST_AT_ONCE = 500;
 
-/** A call that is open in a ledger although nobody will end it. */
+/** A call that is open in a ledger although no process will end it. */
 interface LostCall {
   readonly callId: string;
   readonly accountId: string;

@@ -23,7 +23,7 @@ const decide = (given: readonly EndUserLedgerEvent[], ...commands: readonly EndU
   decideGiven(endUserLedgerDecider, given, commands).events;
 const after = (...rounds: readonly (readonly EndUserLedgerCommand[])[]): readonly EndUserLedgerEvent[] =>
   rounds.reduce<readonly EndUserLedgerEvent[]>((given, round) => [...given, ...decide(given, ...round)], []);
-/** Its most is 100 millionths. */
+/** Reserves at most 100 millionths of a cent. */
 const reserve = (callId: string, cap: bigint | null, mayShrink = false): EndUserLedgerCommand => ({
   type: 'ReserveSpend',
   ledgerId: LEDGER,
@@ -57,7 +57,7 @@ describe('a cap', () => {
     expect(types(decide(settled, reserve('2', 149n)))).toEqual([]);
   });
 
-  it('of 0 refuses every call, and without one all fit', () => {
+  it('of 0 refuses every call, and no cap admits every call', () => {
     expect(types(decide([], reserve('1', 0n, true)))).not.toContain('LlmSpendReserved');
     expect(types(decide([], reserve('1', null)))).toEqual(['LlmSpendReserved']);
   });
@@ -71,7 +71,7 @@ describe('a cap', () => {
     expect(decide([], reserve('1', 51n, true))).toMatchObject([{ type: 'LlmSpendReserved', amount: '50' }]);
   });
 
-  it('has each end of a call once', () => {
+  it('counts a call once, even if it is settled twice', () => {
     const ended = after([reserve('1', 100n)], [settle('1', 10n)]);
     expect(decide(ended, settle('1', 10n))).toEqual([]);
   });
@@ -96,7 +96,7 @@ describe('the thresholds of a cap', () => {
   });
 });
 
-it('a ledger is that of the month in which the call began', () => {
+it('a call belongs to the ledger of the month in which it began', () => {
   expect(endUserLedgerId('eus_1', '2026-11-30T23:59:59.999Z')).toBe('eus_1.2026-11');
   expect(partsOfLedgerId('eus_1.2026-11')).toEqual({ endUserId: 'eus_1', month: '2026-11' });
 });

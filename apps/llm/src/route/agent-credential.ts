@@ -6,7 +6,7 @@ import { SECRET_PREFIXES } from '@berth/kernel';
 const BEARER = /^Bearer +([^\s]+) *$/i;
 const TOKEN = new RegExp(`^${SECRET_PREFIXES.agentToken}_([0-9a-z]{26})_(\\d{1,9})_[\\w-]{1,200}$`);
 
-/** The token of an agent that a request carries; undefined if it carries none. `Authorization` comes first. */
+/** The agent token in a request; undefined if there is none. `Authorization` takes precedence over `x-api-key`. */
 export const agentCredentialOf = (headers: IncomingHttpHeaders): AuthenticateAgent | undefined => {
   const { authorization, 'x-api-key': apiKey } = headers;
   const secret = authorization === undefined ? apiKey : BEARER.exec(authorization)?.[1];

@@ -1,18 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Logger } from '@berth/telemetry';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { OpenCalls } from '../calls/open-calls.js';
 import { headersForUpstream } from '../dialect/passed-headers.js';
 import { Refusal, upstreamFailed } from '../dialect/refusal.js';
 import { hidesUsage, upstreamBody } from '../dialect/upstream-body.js';
-import { UpstreamClient } from '../upstream/upstream-client.js';
+import { SilentUpstream, UpstreamClient } from '../upstream/upstream-client.js';
 import { CallerResponse } from './caller-response.js';
 import { FAILED, UNKNOWN, type CallOutcome } from './call-outcome.js';
+import { CallTiming } from './call-timing.js';
 import { passResponse } from './pass-response.js';
 import type { PreparedCall } from './prepared-call.js';
-
-/** How long a response is read for its usage after its caller has hung up. */
-const READ_ON_MS = 600_000;
 
 /** Statuses that concern our own key or address, which are no business of the caller. */
 const isOurs = (status: number): boolean =>
@@ -23,7 +21,8 @@ const isOurs = (status: number): boolean =>
 export class CallExchange {
   constructor(
     private readonly upstream: UpstreamClient,
-    private readonly open: OpenCalls,
+    @Inject(OpenCalls) private readonly open: Pick<OpenCalls, 'end'>,
+    private readonly timing: CallTiming,
     private readonly log: Logger,
   ) {}
 
@@ -36,11 +35,13 @@ export class CallExchange {
     { callId, outputTokens }: { readonly callId: string | null; readonly outputTokens: number },
     { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
   ): Promise<void> {
-    const cut = new AbortController();
-    const stopReading = readOnFor(READ_ON_MS, response, cut, callId === null);
     const end = async (outcome: CallOutcome): Promise<void> => {
       if (callId !== null) await this.open.end(callId, outcome);
     };
+    // Its caller hung up while the cost was reserved.
+    if (response.destroyed) return end(FAILED);
+    const cut = new AbortController();
+    const stopReading = readOnFor(this.timing.readOnMs, response, cut, callId === null);
     try {
       const sent = {
         provider: model.provider,
@@ -51,7 +52,8 @@ export class CallExchange {
       };
       const received = await this.upstream.send(sent).catch(async (error: unknown) => {
         this.log.warn({ err: error, callId }, 'an upstream cannot be reached');
-        await end(cut.signal.aborted ? UNKNOWN : FAILED);
+        const isGivenUp = cut.signal.aborted || error instanceof SilentUpstream;
+        await end(isGivenUp ? UNKNOWN : FAILED);
         throw upstreamFailed('The model cannot be reached.');
       });
       const status = received.statusCode ?? 0;
@@ -78,7 +80,7 @@ export class CallExchange {
   }
 }
 
-/** Aborts `cut` so long after the caller has hung up, or at once. Returns what ends this. */
+/** Aborts `cut` when the caller has hung up: `forMs` later, or immediately if `atOnce`. Returns a function that cancels this. */
 const readOnFor = (
   forMs: number,
   response: ServerResponse,

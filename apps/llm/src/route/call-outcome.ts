@@ -8,9 +8,12 @@ import type { StreamFacts } from '../usage/stream-usage.js';
 export type CallOutcome =
   | { readonly kind: 'known'; readonly tokens: Tokens }
   | { readonly kind: 'unknown'; readonly tokens: Tokens }
-  | { readonly kind: 'failed' };
+  | { readonly kind: 'failed' }
+  /** No upstream has got it; whether the ledgers have reserved it is unknown. */
+  | { readonly kind: 'unsent' };
 
 export const FAILED: CallOutcome = { kind: 'failed' };
+export const UNSENT: CallOutcome = { kind: 'unsent' };
 export const UNKNOWN: CallOutcome = { kind: 'unknown', tokens: NO_TOKENS };
 
 /** Of a whole response with a status of success. */

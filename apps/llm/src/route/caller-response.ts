@@ -18,7 +18,7 @@ export class CallerResponse {
 
   /** Resolves when the caller can take more. */
   async write(chunk: Buffer): Promise<void> {
-    if (this.isGone || this.response.write(chunk)) return;
+    if (chunk.length === 0 || this.isGone || this.response.write(chunk)) return;
     const gone = new AbortController();
     const settle = (): void => gone.abort();
     this.response.once('close', settle);

@@ -1,7 +1,4 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { guardServer, shareOfDescriptors, type ConnectionBounds } from '@berth/sockets';
+import { GuardedServer, shareOfDescriptors, type ConnectionBounds } from '@berth/sockets';
 import { Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { LlmConfig } from '../config.js';
 import { LlmRoute } from './llm-route.js';
@@ -19,21 +16,22 @@ const BOUNDS: ConnectionBounds = {
 /** The HTTP server of the route. Gateways forward to it what agents send. */
 @Injectable()
 export class LlmPort implements OnModuleInit, BeforeApplicationShutdown {
-  readonly #server: Server;
+  readonly #server: GuardedServer;
   #url = '';
 
   constructor(
     private readonly config: LlmConfig,
     route: LlmRoute,
   ) {
-    this.#server = createServer({
+    const options = {
       noDelay: true,
       headersTimeout: HEADERS_MS,
       requestTimeout: REQUEST_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
+    };
+    this.#server = new GuardedServer(options, BOUNDS, (server) => {
+      server.on('request', (request, response) => void route.serve({ request, response }));
     });
-    this.#server.on('request', (request, response) => void route.serve({ request, response }));
-    guardServer(this.#server, BOUNDS);
   }
 
   /** An origin. */
@@ -42,20 +40,10 @@ export class LlmPort implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   async onModuleInit(): Promise<void> {
-    const { host, port, url } = this.config.port;
-    this.#server.listen(port, host);
-    await once(this.#server, 'listening');
-    const { address, family, port: bound } = this.#server.address() as AddressInfo;
-    this.#url = new URL(
-      url ?? `http://${family === 'IPv6' ? `[${address}]` : address}:${String(bound)}`,
-    ).origin;
+    this.#url = new URL(await this.#server.listen(this.config.port)).origin;
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
-    if (!this.#server.listening) return;
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await closed;
+  beforeApplicationShutdown(): Promise<void> {
+    return this.#server.close();
   }
 }

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { agentTokenRequests, type LlmCaller } from '@berth/contracts/agents';
+import type { LlmCaller } from '@berth/contracts/agents';
 import { isDomainError } from '@berth/kernel';
-import { Requester } from '@berth/messaging';
 import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
 import { dialectOf, operationsOf, type Operation } from '../dialect/operation.js';
@@ -9,6 +8,7 @@ import { bodyOf, Refusal, refusalOf, serviceUnavailable, unauthenticated } from 
 import { modelList } from '../models/model-list.js';
 import { ModelCatalogue } from '../models/model-catalogue.js';
 import { agentCredentialOf } from './agent-credential.js';
+import { CallerLookup } from './caller-lookup.js';
 import { CallExchange } from './call-exchange.js';
 import { MeteredCalls } from './metered-calls.js';
 import { prepareCall, shownModel, type PreparedCall } from './prepared-call.js';
@@ -24,7 +24,7 @@ export interface HttpExchange {
 @Injectable()
 export class LlmRoute {
   constructor(
-    private readonly requester: Requester,
+    private readonly callers: CallerLookup,
     private readonly models: ModelCatalogue,
     private readonly calls: MeteredCalls,
     private readonly exchange: CallExchange,
@@ -61,7 +61,7 @@ export class LlmRoute {
   private async authenticate({ headers }: IncomingMessage): Promise<LlmCaller> {
     const credential = agentCredentialOf(headers);
     if (credential === undefined) throw unauthenticated();
-    return this.requester.request(agentTokenRequests.llmCaller, credential);
+    return this.callers.find(credential);
   }
 
   /** Errors, each recorded: 403 for a suspended caller, and those of `prepareCall`. */

@@ -7,6 +7,7 @@ import { OpenCalls } from '../calls/open-calls.js';
 import { CountedCredits } from '../credits/counted-credits.js';
 import type { Operation } from '../dialect/operation.js';
 import { refusalOf } from '../dialect/refusal.js';
+import { UNSENT } from './call-outcome.js';
 import type { PreparedCall } from './prepared-call.js';
 
 /** What may be sent. */
@@ -33,7 +34,7 @@ export class MeteredCalls {
     this.open.add(call, model.rates);
     const reservation = await this.ledgers.reserve(call, demand).catch(async (error: unknown) => {
       // It may have been reserved after all.
-      void this.open.end(callId, { kind: 'failed' });
+      void this.open.end(callId, UNSENT);
       throw error;
     });
     if (reservation.kind === 'reserved') return { callId, outputTokens: reservation.outputTokens };

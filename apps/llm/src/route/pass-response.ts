@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Operation } from '../dialect/operation.js';
 import { headersForCaller } from '../dialect/passed-headers.js';
-import { isUsageChunk, NO_FACTS, readEvent } from '../usage/stream-usage.js';
-import { SseSplitter, type SseEvent } from '../usage/sse-events.js';
+import { isUsageChunk, NO_FACTS, readEvent, tellsNothing } from '../usage/stream-usage.js';
+import { eventsIn, SseSplitter } from '../usage/sse-events.js';
 import { FAILED, outcomeOfBody, outcomeOfStream, type CallOutcome } from './call-outcome.js';
 import type { CallerResponse } from './caller-response.js';
 
@@ -60,15 +60,22 @@ const passEvents = async (
 ): Promise<Passed> => {
   const splitter = new SseSplitter();
   let facts = NO_FACTS;
-  const pass = async (event: SseEvent): Promise<void> => {
-    facts = readEvent(facts, event.data, operation);
-    if (!hidesUsage || !isUsageChunk(event.data)) await to.write(event.raw);
+  const pass = async (piece: Buffer): Promise<void> => {
+    if (tellsNothing(facts, piece)) return to.write(piece);
+    let shown = 0;
+    let at = 0;
+    for (const { raw, data } of eventsIn(piece)) {
+      facts = readEvent(facts, data, operation);
+      if (hidesUsage && isUsageChunk(data)) {
+        await to.write(piece.subarray(shown, at));
+        shown = at + raw.length;
+      }
+      at += raw.length;
+    }
+    await to.write(piece.subarray(shown));
   };
-  const isComplete = await eachChunk(from, async (chunk) => {
-    for (const event of splitter.push(chunk)) await pass(event);
-  });
-  const rest = splitter.rest();
-  if (rest !== undefined) await pass(rest);
+  const isComplete = await eachChunk(from, async (chunk) => pass(splitter.push(chunk)));
+  await pass(splitter.rest());
   return { outcome: outcomeOfStream(facts, isComplete), isComplete };
 };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aModel, CHAT, MESSAGES } from '../fixtures/models.fixture.js';
 import type { Operation } from '../dialect/operation.js';
-import { prepareCall } from './prepared-call.js';
+import { prepareCall, shownModel } from './prepared-call.js';
 
 const MODELS = [aModel({ name: 'gpt' }), aModel({ name: 'claude', allowedBetas: ['a-1'] }, 'anthropic')];
 const models = {
@@ -50,5 +50,25 @@ describe('a prepared call', () => {
   it('has no parameter that is refused', () => {
     const unsupported = refused({ status: 400, code: 'unsupported_parameter' });
     expect(() => prepare(CHAT, { model: 'gpt', background: true })).toThrow(unsupported);
+  });
+});
+
+describe('the model that the list of calls shows', () => {
+  it.each(['gpt', 'org/model#2', 'modèle(ü)', 'm'.repeat(200)])(
+    'is any name that a model can have: %s',
+    (model) => {
+      expect(shownModel({ model })).toBe(model);
+    },
+  );
+
+  it.each([
+    {},
+    { model: 7 },
+    { model: 'a b' },
+    { model: 'a\u0000' },
+    { model: '\ud800' },
+    { model: 'm'.repeat(201) },
+  ])('is nothing for what cannot be a name: %j', (body) => {
+    expect(shownModel(body)).toBe('');
   });
 });

@@ -34,7 +34,7 @@ export const prepareCall = (
   if (beta !== undefined) throw unsupported('This value of anthropic-beta');
   const limit = outputLimit(body, operation, model);
   const bound = {
-    inputTokens: inputBound(body, bytes, model),
+    inputTokens: inputBound(body, bytes, operation, model),
     outputTokens: limit.tokens,
     choices: choicesOf(body),
     rates: model.rates,
@@ -42,7 +42,8 @@ export const prepareCall = (
   return { operation, model, body, limit, demand: { bound, mayShrink: limit.member !== null } };
 };
 
-const NAME = /^[\w.:@/+-]{1,128}$/;
+/** What the operator's file accepts as a name, and can be shown. */
+const NAME = /^[^\s\p{C}]{1,200}$/u;
 
 /** The model as the list of calls shows it; what cannot be the name of one is not shown. */
 export const shownModel = (body: RequestBody): string => {

@@ -6,13 +6,16 @@ import type { RequestBody } from '../dialect/unsupported-parameters.js';
 /** The longest body. */
 export const MOST_BYTES = 32 * 1_024 * 1_024;
 
+/** The code that reads bodies recurses, and no SDK comes near this. */
+const MOST_LEVELS = 256;
+
 export interface ReadBody {
   readonly body: RequestBody;
   /** Its length as the caller sent it. */
   readonly bytes: number;
 }
 
-/** Errors: 413; 400 unless it is a JSON object. */
+/** Errors: 413; 400 unless it is a JSON object, or if it is nested more than 256 levels deep. */
 export const readBody = async (request: IncomingMessage): Promise<ReadBody> => {
   if (Number(request.headers['content-length'] ?? 0) > MOST_BYTES) throw tooLarge();
   const chunks: Buffer[] = [];
@@ -24,6 +27,8 @@ export const readBody = async (request: IncomingMessage): Promise<ReadBody> => {
   }
   const body = parse(Buffer.concat(chunks));
   if (!isObject(body)) throw invalidRequest('The body must be a JSON object.');
+  if (isDeeperThan(MOST_LEVELS, body))
+    throw invalidRequest(`The body is nested more than ${String(MOST_LEVELS)} levels deep.`);
   return { body, bytes };
 };
 
@@ -33,6 +38,11 @@ const parse = (text: Buffer): unknown => {
   } catch {
     return undefined;
   }
+};
+
+const isDeeperThan = (levels: number, value: unknown): boolean => {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeperThan(levels - 1, inner));
 };
 
 const tooLarge = (): Refusal =>

@@ -9,10 +9,9 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Provider } from '../models/model-catalogue.js';
+import { CallTiming } from '../route/call-timing.js';
 import { isPublic, PrivateAddress, publicLookup } from './public-addresses.js';
 
-/** A model may think for long before it writes a word. */
-const SILENT_MS = 900_000;
 const KEPT = { keepAlive: true, keepAliveMsecs: 10_000, maxFreeSockets: 64, timeout: 4_000 };
 
 export interface UpstreamRequest {
@@ -25,6 +24,11 @@ export interface UpstreamRequest {
   readonly signal: AbortSignal;
 }
 
+/** The upstream has taken the request and sent nothing since. What it bills is unknown. */
+export class SilentUpstream extends Error {
+  override readonly name = 'SilentUpstream';
+}
+
 /** Sends calls to providers. It follows no redirects. */
 @Injectable()
 export class UpstreamClient implements OnApplicationShutdown {
@@ -32,11 +36,13 @@ export class UpstreamClient implements OnApplicationShutdown {
   readonly #https = new HttpsAgent(KEPT);
   readonly #public = new HttpsAgent({ ...KEPT, lookup: publicLookup });
 
+  constructor(private readonly timing: CallTiming) {}
+
   onApplicationShutdown(): void {
     for (const agent of [this.#http, this.#https, this.#public]) agent.destroy();
   }
 
-  /** Resolves with the head of the response. Rejects if the connection fails before that. */
+  /** Resolves with the head of the response. Rejects if the connection fails before that; `SilentUpstream`. */
   async send({ provider, path, headers, body, signal }: UpstreamRequest): Promise<IncomingMessage> {
     const url = new URL(`${provider.baseUrl}/${path}`);
     const options = {
@@ -46,7 +52,7 @@ export class UpstreamClient implements OnApplicationShutdown {
       signal,
     };
     const request = url.protocol === 'https:' ? httpsRequest(url, options) : httpRequest(url, options);
-    request.setTimeout(SILENT_MS, () => request.destroy(new Error('the upstream is silent')));
+    request.setTimeout(this.timing.silentMs, () => request.destroy(new SilentUpstream()));
     // Errors after the response has begun reach its reader.
     request.on('error', () => undefined);
     request.end(body);

@@ -61,6 +61,11 @@ describe('the usage of a whole response', () => {
     expect(usageOf({ usage }, CHAT)).toEqual(expected);
   });
 
+  it('has at most a million million tokens of a kind, so that sums of them are exact', () => {
+    const usage = { prompt_tokens: 1e12, completion_tokens: 1e12 };
+    expect(usageOf({ usage }, CHAT)).toMatchObject({ input: 1e12, output: 1e12 });
+  });
+
   it.each([
     undefined,
     'text',
@@ -72,7 +77,9 @@ describe('the usage of a whole response', () => {
     { usage: { prompt_tokens: -1, completion_tokens: 5 } },
     { usage: { prompt_tokens: 1.5, completion_tokens: 5 } },
     { usage: { prompt_tokens: '1', completion_tokens: 5 } },
-  ])('is unknown, and not 0, where a count is missing or no whole number: %j', (body) => {
+    { usage: { prompt_tokens: 5, completion_tokens: 1e12 + 1 } },
+    { usage: { prompt_tokens: 5, completion_tokens: Number.MAX_SAFE_INTEGER } },
+  ])('is unknown, and not 0, where a count is missing, no whole number or larger: %j', (body) => {
     expect(usageOf(body, CHAT)).toBeUndefined();
     expect(usageOf(body, MESSAGES)).toBeUndefined();
   });

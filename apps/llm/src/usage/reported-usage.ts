@@ -12,7 +12,7 @@ export const usageOf = (body: unknown, { dialect, name }: Operation): Tokens | u
 
 type Usage = Readonly<Record<string, unknown>>;
 
-/** Chat and embeddings name the members by prompt and completion, responses by input and output. */
+/** Chat completions and embeddings report `prompt_tokens` and `completion_tokens`, responses `input_tokens` and `output_tokens`. */
 export const openaiUsage = (usage: Usage): Tokens | undefined => {
   const input = count(usage['prompt_tokens'] ?? usage['input_tokens']);
   const output = count(usage['completion_tokens'] ?? usage['output_tokens']);
@@ -29,8 +29,8 @@ export const openaiUsage = (usage: Usage): Tokens | undefined => {
 };
 
 /**
- * Here `input_tokens` leaves out what was read from the cache and written to it. `begun` has the input that `usage` does not
- * repeat.
+ * In this dialect, `input_tokens` excludes the tokens that were read from the cache or written to it; `Tokens.input` includes
+ * them. `begun`: the usage at the start of a stream, for members that the later `usage` leaves out.
  */
 export const anthropicUsage = (usage: Usage, begun?: Tokens): Tokens | undefined => {
   const plain = count(usage['input_tokens']) ?? (begun === undefined ? undefined : plainInput(begun));
@@ -49,7 +49,7 @@ export const anthropicUsage = (usage: Usage, begun?: Tokens): Tokens | undefined
 
 const plainInput = ({ input, cachedInput, cacheWrite }: Tokens): number => input - cachedInput - cacheWrite;
 
-/** Parts are never more than the whole, whatever the upstream reports. */
+/** Reduces each part to at most its whole, because an upstream may report more. */
 const consistent = (tokens: Tokens): Tokens => {
   const cachedInput = Math.min(tokens.cachedInput, tokens.input);
   return {
@@ -60,6 +60,11 @@ const consistent = (tokens: Tokens): Tokens => {
   };
 };
 
+/** No call has more; sums of larger numbers would not be exact, nor fit into the tables. */
+const MOST_TOKENS = 1_000_000_000_000;
+
 /** A whole number of tokens; undefined for anything else. */
 const count = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MOST_TOKENS
+    ? value
+    : undefined;

@@ -11,50 +11,62 @@ const CR = 13;
 /** Longer ones are passed on unread. */
 const MOST_BYTES = 32 * 1_024 * 1_024;
 
-/** Divides a stream into events without changing a byte. */
+/** Cuts a stream where its events end, without changing a byte. */
 export class SseSplitter {
   #pending: Buffer = Buffer.alloc(0);
   #searched = 0;
 
-  /** The events that are complete now. */
-  push(chunk: Buffer): readonly SseEvent[] {
+  /** The events that are complete now, in one piece; empty if none is. */
+  push(chunk: Buffer): Buffer {
     this.#pending = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk]);
-    const events: SseEvent[] = [];
-    for (;;) {
-      const end = this.#endOfEvent();
-      if (end === undefined) break;
-      events.push(toEvent(this.#take(end)));
-    }
-    if (this.#pending.length > MOST_BYTES) events.push({ raw: this.#take(this.#pending.length), data: '' });
-    return events;
+    const { end, searched } = lastEnd(this.#pending, this.#searched);
+    if (end > 0) return this.#take(end, searched - end);
+    this.#searched = searched;
+    return this.#pending.length > MOST_BYTES ? this.rest() : this.#pending.subarray(0, 0);
   }
 
   /** What is left when the stream ends. */
-  rest(): SseEvent | undefined {
-    return this.#pending.length === 0 ? undefined : toEvent(this.#take(this.#pending.length));
+  rest(): Buffer {
+    return this.#take(this.#pending.length, 0);
   }
 
-  #take(end: number): Buffer {
-    const raw = this.#pending.subarray(0, end);
+  #take(end: number, searched: number): Buffer {
+    const taken = this.#pending.subarray(0, end);
     this.#pending = this.#pending.subarray(end);
-    this.#searched = 0;
-    return raw;
-  }
-
-  /** Behind the first blank line: two line ends in a row, each LF, CR LF or CR. */
-  #endOfEvent(): number | undefined {
-    const bytes = this.#pending;
-    for (let at = this.#searched; at < bytes.length; at++) {
-      const first = lineEnd(bytes, at);
-      if (first === 0) continue;
-      const second = lineEnd(bytes, at + first);
-      if (second > 0) return at + first + second;
-      at += first - 1;
-    }
-    this.#searched = Math.max(0, bytes.length - 3);
-    return undefined;
+    this.#searched = searched;
+    return taken;
   }
 }
+
+/** The events of such a piece. */
+export const eventsIn = (piece: Buffer): readonly SseEvent[] => {
+  const events: SseEvent[] = [];
+  for (let start = 0; start < piece.length;) {
+    const end = endOfEvent(piece, start) ?? piece.length;
+    events.push(toEvent(piece.subarray(start, end)));
+    start = end;
+  }
+  return events;
+};
+
+/** The end of the last whole event, 0 if there is none, and up to where there is no further one. */
+const lastEnd = (bytes: Buffer, from: number): { readonly end: number; readonly searched: number } => {
+  let end = 0;
+  for (let next = endOfEvent(bytes, from); next !== undefined; next = endOfEvent(bytes, end)) end = next;
+  return { end, searched: Math.max(end, bytes.length - 3) };
+};
+
+/** Behind the first blank line: two line ends in a row, each LF, CR LF or CR. */
+const endOfEvent = (bytes: Buffer, from: number): number | undefined => {
+  for (let at = from; at < bytes.length; at++) {
+    const first = lineEnd(bytes, at);
+    if (first === 0) continue;
+    const second = lineEnd(bytes, at + first);
+    if (second > 0) return at + first + second;
+    at += first - 1;
+  }
+  return undefined;
+};
 
 /** The length of the line end at `at`; 0 if there is none, or if its second byte has not arrived. */
 const lineEnd = (bytes: Buffer, at: number): number => {

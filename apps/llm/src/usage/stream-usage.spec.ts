@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Operation } from '../dialect/operation.js';
 import { CHAT, MESSAGES, RESPONSES } from '../fixtures/models.fixture.js';
 import { outcomeOfStream } from '../route/call-outcome.js';
-import { isUsageChunk, NO_FACTS, readEvent } from './stream-usage.js';
+import { isUsageChunk, NO_FACTS, readEvent, tellsNothing } from './stream-usage.js';
 
 const factsOf = (operation: Operation, events: readonly unknown[]) =>
   events
@@ -153,5 +153,39 @@ describe('a stream of messages', () => {
     const block = { type: 'content_block_start', content_block: { type: 'text', text: '' } };
     expect(outcome(MESSAGES, [started, block, error])).toEqual({ kind: 'failed' });
     expect(outcome(MESSAGES, [started, word, error])).toMatchObject({ kind: 'unknown' });
+  });
+});
+
+describe('an event that is not read', () => {
+  const begun = { ...NO_FACTS, hasOutput: true };
+  const bytes = (event: object): Buffer => Buffer.from(`data: ${JSON.stringify(event)}\n\n`);
+
+  it('is one of output behind the first output, as all upstreams write it', () => {
+    expect(tellsNothing(begun, bytes(WORD))).toBe(true);
+    expect(tellsNothing(begun, Buffer.from('data: {"choices":[{}],"usage": null, "error" : null}\n\n'))).toBe(
+      true,
+    );
+    expect(tellsNothing(begun, bytes({ type: 'content_block_delta', delta: { text: 'naïve \u0001' } }))).toBe(
+      false,
+    );
+    expect(tellsNothing(NO_FACTS, bytes(WORD))).toBe(false);
+  });
+
+  it.each([
+    { choices: [], usage: CHAT_USAGE },
+    { error: { message: 'no' } },
+    { type: 'error' },
+    { type: 'response.failed', response: {} },
+    { type: 'response.completed', response: { usage: { input_tokens: 1, output_tokens: 1 } } },
+    { type: 'message_delta', usage: { output_tokens: 3 } },
+  ])('is none that tells how the call ends: %j', (event) => {
+    const all = Buffer.concat([bytes(WORD), bytes(event), bytes(WORD)]);
+    expect(tellsNothing(begun, all)).toBe(false);
+    const escaped = JSON.stringify(event).replace(
+      /"(\w)/g,
+      (_, one: string) => `"\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    );
+    expect(JSON.parse(escaped)).toEqual(event);
+    expect(tellsNothing(begun, Buffer.from(`data: ${escaped}\n\n`))).toBe(false);
   });
 });

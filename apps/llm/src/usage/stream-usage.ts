@@ -35,6 +35,19 @@ export const readEvent = (facts: StreamFacts, data: string, { dialect, name }: O
   return name === 'responses' ? readResponses(facts, event) : readChat(facts, event);
 };
 
+/**
+ * What an event that tells something behind the first output contains: the name of a member, the type of an event, or an
+ * escaped ASCII character, of which such a name may be written.
+ */
+const TELLING = /usage(?!" ?: ?null)|error(?!" ?: ?null)|failed|\\u00/;
+
+/**
+ * Whether `readEvent` changes nothing for any of the events in `bytes`, and none only reports the usage. Most of a stream
+ * is of this kind, which this tells far sooner than reading it.
+ */
+export const tellsNothing = ({ hasOutput }: StreamFacts, bytes: Buffer): boolean =>
+  hasOutput && !TELLING.test(bytes.toString('latin1'));
+
 /** Whether an event of a chat stream only reports the usage. */
 export const isUsageChunk = (data: string): boolean => {
   const event = parse(data);

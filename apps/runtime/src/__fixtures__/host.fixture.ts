@@ -14,6 +14,7 @@ import { agentFolders } from '../agent/agent-folders.js';
 import { AgentRecords } from '../agent/agent-record.js';
 import { AgentStarter } from '../agent/agent-starter.js';
 import { StartCodes } from '../agent/start-codes.js';
+import { ApiSockets } from '../api/api-sockets.js';
 import { VersionStore } from '../build/version-store.js';
 import { HostTemplates } from '../agent/host-templates.js';
 import { HostedAgents } from '../agent/hosted-agents.js';
@@ -57,7 +58,7 @@ export class HostFixture {
     readonly driver: ProcessDriver,
     readonly agents: HostedAgents,
   ) {
-    this.logs = new AgentLogs({ dataDir });
+    this.logs = new AgentLogs({ dataDir }, agents);
     this.deliveries = new Deliveries(agents, new DeliveryJournal({ dataDir }));
     this.executions = new HostExecutions(agents, new ExecutionJournal({ dataDir }));
     this.transfers = new Transfers(agents, new TransferTickets(TICKET_LIFETIME_MS));
@@ -69,7 +70,7 @@ export class HostFixture {
   }
 
   static async open(
-    options: { dataDir?: string; features?: ProcessDriverOptions['features'] } = {},
+    options: { dataDir?: string; features?: ProcessDriverOptions['features']; gatewayUrl?: string } = {},
   ): Promise<HostFixture> {
     const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'berth-host-'));
     const outsideDir = mkdtempSync(join(tmpdir(), 'berth-outside-'));
@@ -87,12 +88,12 @@ export class HostFixture {
     const restart = { maxDeaths: 3, windowMs: 60_000, maxEarlyDeaths: 2 };
     const agents: HostedAgents = new HostedAgents(
       driver,
-      new AgentStarter(driver, new StartCodes(templates, new VersionStore(driver, { dataDir })), {
-        dataDir,
-        restart,
-        gatewayUrl: null,
-        operator: { current: parseOperatorFile('') },
-      }),
+      new AgentStarter(
+        driver,
+        new StartCodes(templates, new VersionStore(driver, { dataDir })),
+        new ApiSockets({ gatewayUrl: options.gatewayUrl ?? null }, quietLog),
+        { dataDir, restart, operator: { current: parseOperatorFile('') } },
+      ),
       new AgentRecords({ dataDir }),
       new SystemLog({ dataDir }),
       {

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { BoxedGuest } from '../agent/boxed-guest.js';
+import { GuestClient } from '../guest/guest-client.js';
 
 type Script = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
@@ -17,10 +18,12 @@ export class ScriptedGuest {
   #server: Server | undefined;
 
   constructor(readonly dir = mkdtempSync(join(tmpdir(), 'berth-scripted-'))) {
+    const socket = join(dir, 'guest.sock');
+    const api = { wake: () => undefined, rest: () => undefined, close: () => Promise.resolve() };
     this.guest = new BoxedGuest(
       {
         agentId: 'agt_scripted',
-        socket: join(dir, 'guest.sock'),
+        socket,
         inside: { volume: '', tmp: '', code: '', path: '', storage: { volume: '', staging: '' } },
         command: null,
         runAs: null,
@@ -28,6 +31,7 @@ export class ScriptedGuest {
         gone: this.#gone.promise,
       },
       { guest: { version: '1.1.0', capabilities: ['exec.detached'] } },
+      { client: new GuestClient(socket), api },
     );
   }
 

@@ -1,9 +1,12 @@
 import { once } from 'node:events';
+import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StartAgent, StartedAgent } from '@berth/contracts/runtime';
 import type { OperatorSettings } from '@berth/operator-file';
 import type { PutProgram, RestartPolicy } from '@berth/guest-protocol';
 import { Inject, Injectable } from '@nestjs/common';
+import { ApiSockets } from '../api/api-sockets.js';
+import type { AgentApi } from '../api/api-socket.js';
 import { RuntimeConfig } from '../config.js';
 import { Driver, type Box } from '../driver/driver.js';
 import { GuestClient } from '../guest/guest-client.js';
@@ -14,14 +17,21 @@ import { boxSpecOf } from './box-spec-of.js';
 import { StartCodes } from './start-codes.js';
 
 /** Settings for starting agents on this host. */
-export type StartSettings = Pick<RuntimeConfig, 'dataDir' | 'restart' | 'gatewayUrl'> & {
+export type StartSettings = Pick<RuntimeConfig, 'dataDir' | 'restart'> & {
   readonly operator: Pick<OperatorSettings, 'current'>;
 };
 
-/** A box whose guest responds and whose program is ready. */
-export interface Started {
-  readonly box: Box;
+/** The sockets between this host and a guest. */
+export interface GuestLinks {
+  /** For requests to the guest. */
   readonly client: GuestClient;
+  /** For requests of the agent. */
+  readonly api: AgentApi;
+}
+
+/** A box whose guest responds and whose program is ready. */
+export interface Started extends GuestLinks {
+  readonly box: Box;
   readonly guest: StartedAgent['guest'];
 }
 
@@ -35,6 +45,7 @@ export class AgentStarter {
   constructor(
     private readonly driver: Driver,
     private readonly codes: StartCodes,
+    private readonly apis: ApiSockets,
     @Inject(RuntimeConfig) private readonly settings: StartSettings,
   ) {}
 
@@ -44,6 +55,12 @@ export class AgentStarter {
     env: StartAgent['env'],
   ): Promise<StartAgent['env']> {
     return { ...(await this.codes.envOf(which)), ...env };
+  }
+
+  /** Connects this host and a guest. Errors: those of the file system. */
+  async link(box: Box): Promise<GuestLinks> {
+    const api = await this.apis.open(dirname(box.socket));
+    return { client: new GuestClient(box.socket), api };
   }
 
   /**
@@ -57,7 +74,7 @@ export class AgentStarter {
   ): Promise<Started> {
     const { agentId, deadlineMs } = request;
     const code = await this.codes.of(request);
-    let client: GuestClient | undefined;
+    let links: GuestLinks | undefined;
     try {
       // A pull may take minutes, which do not count as time of the start; the end of an agent does not wait for it.
       await Promise.race([this.driver.prepare(code.source), whenAborted(signal)]);
@@ -69,7 +86,8 @@ export class AgentStarter {
       });
       const box = await this.driver.start(spec);
       await onBox(box);
-      client = new GuestClient(box.socket);
+      links = await this.link(box);
+      const { client } = links;
       const end = AbortSignal.any([
         signal,
         AbortSignal.timeout(Math.max(1, Math.ceil(deadline - performance.now()))),
@@ -84,9 +102,9 @@ export class AgentStarter {
         }),
         AbortSignal.any([signal, whenGone(box)]),
       );
-      return { box, client, guest: { version, capabilities } };
+      return { box, ...links, guest: { version, capabilities } };
     } catch (error) {
-      await client?.close();
+      await Promise.all([links?.client.close(), links?.api.close()]);
       await this.driver.stop(agentId, 0);
       signal.throwIfAborted();
       throw startFailure(error);
@@ -106,7 +124,6 @@ const toProgram = (
   { inside, runAs, command, imageEnv }: Box,
   settings: {
     readonly restart: RestartPolicy;
-    readonly gatewayUrl: string | null;
     readonly readyWithinMs: number;
   },
 ): PutProgram => ({
@@ -122,7 +139,6 @@ const toProgram = (
   env: request.env,
   token: request.token,
   instructions: request.instructions,
-  gatewayUrl: settings.gatewayUrl,
   restart: settings.restart,
   readyWithinMs: settings.readyWithinMs,
 });

@@ -6,10 +6,11 @@ import { DELIVERY_ABANDONED_CODE, type DeliverToProgram } from '@berth/guest-pro
 import { injectTrace, requestContext, withSpan, type TraceCarrier } from '@berth/telemetry';
 import { AwaitedDeliveries } from '../delivery/awaited-deliveries.js';
 import type { Box } from '../driver/driver.js';
-import { GuestClient } from '../guest/guest-client.js';
+import type { GuestClient } from '../guest/guest-client.js';
 import { watchEvents } from '../guest/watch-events.js';
 import { Activity, type ActivityView } from './activity.js';
 import { agentUnavailable, messageNotHandedOver } from './agent-refusals.js';
+import type { GuestLinks } from './agent-starter.js';
 
 /** Callbacks of an awake guest. */
 export interface AwakeHooks {
@@ -42,6 +43,8 @@ interface Awake {
 
 /** A guest in its box, with its wake state and the work in flight. */
 export class BoxedGuest {
+  readonly client: GuestClient;
+  readonly #api: GuestLinks['api'];
   readonly #events = { last: 0 };
   readonly #deliveries = new AwaitedDeliveries((deliveryId) => void this.#abandon(deliveryId));
   #awake: Awake | undefined;
@@ -54,9 +57,11 @@ export class BoxedGuest {
   constructor(
     readonly box: Box,
     readonly started: StartedAgent,
-    readonly client: GuestClient = new GuestClient(box.socket),
+    { client, api }: GuestLinks,
     { adopted = false }: { readonly adopted?: boolean } = {},
   ) {
+    this.client = client;
+    this.#api = api;
     this.#refusesCommands = adopted;
   }
 
@@ -100,6 +105,7 @@ export class BoxedGuest {
     const activity = new Activity('start', idleTtlSeconds, { onIdle, onChange: onActivity });
     this.#awake = { activity, ending, closing: new AbortController() };
     this.#halted = new AbortController();
+    this.#api.wake((over) => void this.during('llm', () => over));
     void watchEvents(this.client, this.#events, ending.signal, ({ type, message }) =>
       type === 'killed' ? onKilled() : onCrashLoop(message),
     );
@@ -151,6 +157,7 @@ export class BoxedGuest {
 
   /** Rejects new requests and aborts those in flight. Call it before the processes are frozen or ended. */
   rest(): void {
+    this.#api.rest();
     this.#awake?.activity.end();
     this.#awake?.closing.abort();
     this.#awake?.ending.abort();
@@ -225,7 +232,7 @@ export class BoxedGuest {
   async close(ended: boolean): Promise<void> {
     this.rest();
     this.#ended = ended;
-    await this.client.close();
+    await Promise.all([this.client.close(), this.#api.close()]);
     this.halt();
   }
 }

@@ -21,15 +21,18 @@ export const startGuest = async (
     keeper.save({ box: made.record, boxEpoch: request.epoch, startedAt: new Date().toISOString() }),
   );
   await keeper.save({ guest: started.guest });
-  return new BoxedGuest(started.box, { guest: started.guest }, started.client);
+  return new BoxedGuest(started.box, { guest: started.guest }, started);
 };
 
 /** Takes over the guest that an earlier process of this host left; ends it if that is impossible. */
-export const findGuest = async (driver: Driver, keeper: RecordKeeper): Promise<BoxedGuest | undefined> => {
+export const findGuest = async (
+  { driver, starter }: Pick<HostedAgentDeps, 'driver' | 'starter'>,
+  keeper: RecordKeeper,
+): Promise<BoxedGuest | undefined> => {
   const { agentId, box: recorded, guest } = keeper.record;
   const box = guest === null ? undefined : await driver.find(agentId, recorded);
   if (guest !== null && box !== undefined) {
-    return new BoxedGuest(box, { guest }, undefined, { adopted: true });
+    return new BoxedGuest(box, { guest }, await starter.link(box), { adopted: true });
   }
   return dropBox(driver, keeper);
 };

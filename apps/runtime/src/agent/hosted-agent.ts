@@ -168,7 +168,7 @@ export class HostedAgent {
   settleBox(ours: boolean): Promise<void> {
     return this.#serial(async () => {
       const { driver } = this.deps;
-      const guest = ours ? await findGuest(driver, this.#keeper) : await dropBox(driver, this.#keeper);
+      const guest = ours ? await findGuest(this.deps, this.#keeper) : await dropBox(driver, this.#keeper);
       if (guest === undefined) return;
       this.#watchEnd(guest);
       if (await driver.isFrozen(this.agentId)) this.#life = { at: 'frozen', guest };

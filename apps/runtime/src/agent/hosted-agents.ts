@@ -20,6 +20,8 @@ const REMEMBERED_REMOVALS = 10_000;
 export class HostedAgents implements OnModuleInit {
   readonly #agents = new Map<string, HostedAgent>();
   readonly #removed = new Set<string>();
+  /** Those whose removal has begun; it is retried until it is done. */
+  readonly #leaving = new Set<string>();
   readonly #beforeRemoval: ((agentId: string) => Promise<void>)[] = [];
   private readonly deps: HostedAgentDeps;
   #closing = false;
@@ -74,12 +76,19 @@ export class HostedAgents implements OnModuleInit {
     this.#beforeRemoval.push(work);
   }
 
+  /** Whether the agent is removed, or its removal has begun. */
+  isLeaving(agentId: string): boolean {
+    return this.#leaving.has(agentId) || this.#removed.has(agentId);
+  }
+
   async remove(agentId: string): Promise<void> {
     if (this.#removed.has(agentId) || !isId('agt', agentId)) return;
-    for (const work of this.#beforeRemoval) await work(agentId);
+    this.#leaving.add(agentId);
+    await Promise.all(this.#beforeRemoval.map((work) => work(agentId)));
     await this.of(agentId).remove();
     this.#agents.delete(agentId);
     this.#removed.add(agentId);
+    this.#leaving.delete(agentId);
     for (const oldest of this.#removed) {
       if (this.#removed.size <= REMEMBERED_REMOVALS) break;
       this.#removed.delete(oldest);

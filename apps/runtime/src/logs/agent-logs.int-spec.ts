@@ -16,11 +16,25 @@ describe('the logs of an agent', () => {
   const agentId = 'agt_1';
   let dataDir: string;
   let logs: AgentLogs;
+  /** Removes an agent as its host does. */
+  let remove: (agentId: string) => Promise<void>;
+  /** The agents for whose entries a read waits, or is about to. */
+  const waitedFor = new Set<string>();
 
   beforeEach(() => {
     dataDir = mkdtempSync(join(tmpdir(), 'berth-logs-'));
     mkdirSync(agentFolders(dataDir, agentId).logs, { recursive: true });
-    logs = new AgentLogs({ dataDir });
+    waitedFor.clear();
+    const leaving = new Set<string>();
+    logs = new AgentLogs(
+      { dataDir },
+      {
+        beforeRemoval: (work) => {
+          remove = (id) => work(leaving.add(id) && id);
+        },
+        isLeaving: (id) => waitedFor.add(id) && leaving.has(id),
+      },
+    );
   });
 
   afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
@@ -159,6 +173,24 @@ describe('the logs of an agent', () => {
     mkdirSync(agentFolders(dataDir, agentId).logs, { recursive: true });
     write(1, 'first');
     expect(await waiting).toEqual(['first']);
+  });
+
+  it('end the waits for an agent that is removed, and no others', async () => {
+    write(1, 'a');
+    const { nextCursor } = await read();
+    const waiting = messages({ cursor: nextCursor, waitMs: 10_000 });
+    const other = messages({ agentId: 'agt_2', cursor: nextCursor, waitMs: 10_000 });
+    let otherWaits = true;
+    void other.then(() => (otherWaits = false));
+    await eventually(() => waitedFor.size === 2);
+    const removedAt = performance.now();
+    await remove(agentId);
+    expect(await waiting).toEqual([]);
+    expect(await messages({ cursor: nextCursor, waitMs: 10_000 })).toEqual([]);
+    expect(performance.now() - removedAt).toBeLessThan(2_000);
+    expect(otherWaits).toBe(true);
+    logs.close();
+    await other;
   });
 
   it('end every wait once the host stops', async () => {

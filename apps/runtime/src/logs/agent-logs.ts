@@ -4,6 +4,7 @@ import { MAX_LOG_WAIT_MS, type LogEntry, type LogsPage, type ReadLogs } from '@b
 import { decodeLogLine, logFileName, logFileNumber } from '@berth/guest-protocol';
 import { Inject, Injectable } from '@nestjs/common';
 import { agentFolders } from '../agent/agent-folders.js';
+import { HostedAgents } from '../agent/hosted-agents.js';
 import { RuntimeConfig } from '../config.js';
 import { decodeLogCursor, encodeLogCursor, type LogPlace } from './log-cursor.js';
 import { logFilter } from './log-filter.js';
@@ -25,8 +26,12 @@ export class AgentLogs {
   private readonly dataDir: string;
   #closed = false;
 
-  constructor(@Inject(RuntimeConfig) { dataDir }: Pick<RuntimeConfig, 'dataDir'>) {
+  constructor(
+    @Inject(RuntimeConfig) { dataDir }: Pick<RuntimeConfig, 'dataDir'>,
+    @Inject(HostedAgents) private readonly agents: Pick<HostedAgents, 'beforeRemoval' | 'isLeaving'>,
+  ) {
     this.dataDir = dataDir;
+    agents.beforeRemoval((agentId) => this.wake(agentId));
   }
 
   /** Number of agents whose logs have waiting readers. */
@@ -34,7 +39,7 @@ export class AgentLogs {
     return this.#watches.size;
   }
 
-  /** Errors: invalid `invalid_request` for an invalid cursor. */
+  /** Waits for no entries of an agent that is being removed. Errors: invalid `invalid_request` for an invalid cursor. */
   async read(query: ReadLogs): Promise<LogsPage> {
     const { logs } = agentFolders(this.dataDir, query.agentId);
     if (query.cursor === null) return readNewest(logs, query);
@@ -44,11 +49,17 @@ export class AgentLogs {
     for (let from = place; ;) {
       const seen = watch.version;
       const { entries, next, atEnd } = await readOnwards(logs, from, query);
-      const leftMs = this.#closed ? 0 : deadline - performance.now();
+      const leftMs = this.#closed || this.agents.isLeaving(query.agentId) ? 0 : deadline - performance.now();
       if (entries.length > 0 || leftMs <= 0) return { logs: entries, nextCursor: encodeLogCursor(next) };
       if (atEnd) await watch.changed(seen, leftMs);
       from = next;
     }
+  }
+
+  /** A follower notices by the next look-up of a deleted agent that it is gone, not when its longest wait is over. */
+  private wake(agentId: string): Promise<void> {
+    this.#watches.wake(agentFolders(this.dataDir, agentId).logs);
+    return Promise.resolve();
   }
 
   /** Ends all waits, now and in future. */

@@ -105,6 +105,11 @@ export class LogWatches {
     return created.enter();
   }
 
+  /** Wakes the readers of one folder. */
+  wake(folder: string): void {
+    this.#watches.get(folder)?.wakeAll();
+  }
+
   wakeAll(): void {
     for (const one of this.#watches.values()) one.wakeAll();
   }

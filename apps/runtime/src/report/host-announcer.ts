@@ -32,7 +32,8 @@ export class HostAnnouncer {
   ) {}
 
   async run(link: Pick<NatsLink, 'onReconnect'>, signal: AbortSignal): Promise<void> {
-    const forget = link.onReconnect(() => this.#wake.abort());
+    const removeListener = link.onReconnect(() => this.#wake.abort());
+    // Initially true, so that the first failure is logged.
     let acknowledged = true;
     while (!signal.aborted) {
       this.#wake = new AbortController();
@@ -46,7 +47,7 @@ export class HostAnnouncer {
       }
       await pause(acknowledged ? EVERY_MS : RETRY_MS, AbortSignal.any([signal, this.#wake.signal]));
     }
-    forget();
+    removeListener();
   }
 
   /** Sends the agents of this host, ends those that should not exist, and corrects the idle time of others. */

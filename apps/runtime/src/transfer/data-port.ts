@@ -1,15 +1,7 @@
-import { once } from 'node:events';
-import {
-  createServer,
-  STATUS_CODES,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { DomainError, isDomainError } from '@berth/kernel';
-import { endSocket, guardServer, shareOfDescriptors, type ConnectionBounds } from '@berth/sockets';
+import { endSocket, GuardedServer, shareOfDescriptors, type ConnectionBounds } from '@berth/sockets';
 import { Logger } from '@berth/telemetry';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { RuntimeConfig } from '../config.js';
@@ -40,7 +32,7 @@ const BOUNDS: ConnectionBounds = {
  */
 @Injectable()
 export class DataPort implements OnModuleInit, BeforeApplicationShutdown {
-  readonly #server: Server;
+  readonly #server: GuardedServer;
   #url = '';
 
   constructor(
@@ -48,19 +40,20 @@ export class DataPort implements OnModuleInit, BeforeApplicationShutdown {
     @Inject(RuntimeConfig) private readonly config: Pick<RuntimeConfig, 'dataPort'>,
     private readonly log: Logger,
   ) {
-    this.#server = createServer({
+    const options = {
       highWaterMark: BUFFERED_BYTES,
       noDelay: true,
       headersTimeout: HEADERS_MS,
       requestTimeout: REQUEST_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+    };
+    this.#server = new GuardedServer(options, BOUNDS, (server) => {
+      server.on('request', (request, response) => void this.#respond(request, response));
+      server.on('upgrade', (request: IncomingMessage, client: Duplex, head: Buffer) => {
+        void this.#upgrade(request, client, head);
+      });
     });
-    this.#server.on('request', (request, response) => void this.#respond(request, response));
-    this.#server.on('upgrade', (request: IncomingMessage, client: Duplex, head: Buffer) => {
-      void this.#upgrade(request, client, head);
-    });
-    guardServer(this.#server, BOUNDS);
   }
 
   /** Public URL at which tickets are redeemed. */
@@ -77,22 +70,13 @@ export class DataPort implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   async listen(): Promise<void> {
-    const { host, port, url } = this.config.dataPort;
-    this.#server.listen(port, host);
-    await once(this.#server, 'listening');
-    const { address, family, port: bound } = this.#server.address() as AddressInfo;
-    const origin = url ?? `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`;
-    this.#url = new URL(PATH, origin).href;
+    this.#url = new URL(PATH, await this.#server.listen(this.config.dataPort)).href;
   }
 
   async close(): Promise<void> {
     this.transfers.close();
     for (const client of this.#upgraded) client.destroy();
-    if (!this.#server.listening) return;
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await closed;
+    await this.#server.close();
   }
 
   readonly #upgraded = new Set<Duplex>();

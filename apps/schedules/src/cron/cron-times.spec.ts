@@ -71,6 +71,11 @@ describe('a cron expression', () => {
     '0 0 31 4,6,9,11 *',
     'a b c d e',
   ])('is refused: %j', (expression) => expect(problemOf(expression)).toBeDefined());
+
+  it.each(['1e1 * * * *', '+5 * * * *', '0 0 ? * *', '0 0 L * *', '0 0 * * FRIDAY'])(
+    'is refused for what its fields may contain: %j',
+    (expression) => expect(problemOf(expression)).toMatch(/^must contain only numbers, names/),
+  );
 });
 
 describe('a time zone', () => {

@@ -11,6 +11,8 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
 /** Neither `?` nor `#`, which other dialects have; `L` and `W` remain only within names such as JUL and WED. */
 const FIELD = /^[A-Za-z0-9*,/-]+$/;
 const NAMES = /^(?:JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC|SUN|MON|TUE|WED|THU|FRI|SAT)$/i;
+const NOT_PLAIN =
+  'must contain only numbers, names of months and days of three letters, and the characters * , - /';
 /** The longest pause between two 29ths of February that fall on a given weekday is 40 years. */
 const MAX_LOOK_AHEAD_MS = 41 * 366 * 86_400_000;
 
@@ -29,7 +31,7 @@ export class CronTimes {
     if (expression.startsWith('@') && !ALIASES.has(expression))
       return { problem: `must have five fields or be one of ${[...ALIASES.keys()].join(', ')}` };
     if (fields.length !== 5) return { problem: 'must have five fields' };
-    if (!fields.every(isPlain)) return { problem: 'must not contain ?, L, W or #' };
+    if (!fields.every(isPlain)) return { problem: NOT_PLAIN };
     let cron: Cron;
     try {
       cron = new Cron(fields.join(' '), { mode: '5-part', timezone: 'UTC', paused: true });

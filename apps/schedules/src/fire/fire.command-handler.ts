@@ -21,8 +21,9 @@ export class FireCommandHandler {
   ) {}
 
   /**
-   * Logs the firings of one agent before anything is done about them; of any number of processes, the log accepts those of
-   * one. Leaves out entries that are not due: another process has fired them, or their agent has published another list.
+   * Appends the firings of one agent before they are carried out. If several processes fire the same entries, only one of
+   * them gets the firings. Entries that are no longer due are left out: another process has fired them, or the agent has
+   * published another list.
    */
   async fire(entries: readonly [DueEntry, ...DueEntry[]]): Promise<readonly OpenFiring[]> {
     const [{ agentId, accountId }] = entries;

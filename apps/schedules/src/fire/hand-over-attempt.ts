@@ -1,5 +1,5 @@
 import { AgentClient } from '@berth/agent-client';
-import { handOverRequests } from '@berth/contracts/delivery';
+import { handOverRequests, saysHandedOver } from '@berth/contracts/delivery';
 import { DomainError } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Inject, Injectable } from '@nestjs/common';
@@ -51,9 +51,9 @@ export class HandOverAttempt {
       if (result.outcome === 'declined') throw new Declined();
       return RAN;
     }
-    // What the program itself says may be personal data, which the log must not have in the clear.
+    // What the program itself says may be personal data, which the log must not have in plaintext.
     return {
-      ran: result.code !== 'chat_unsupported',
+      ran: saysHandedOver(result.code),
       error: {
         code: result.code,
         message: MESSAGES.get(result.code) ?? 'The agent could not take the prompt.',

@@ -9,7 +9,7 @@ const MOST_PAUSE_MS = 5_000;
 const DEPLOYING_MS = 16 * 60_000;
 const GIVEN_UP_AFTER_MS = 24 * 3_600_000;
 
-/** Kinds of errors that say nothing about the agent; every other refuses the firing, which is not made up later. */
+/** Kinds of errors that are not about the agent: the firing is retried until `GIVEN_UP_AFTER_MS`. */
 const OUTAGES: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['unavailable', 'timeout', 'internal']);
 
 /** Decides after a failed attempt. `attempt` counts from 1, `ageMs` is the time since the firing. */

@@ -106,7 +106,7 @@ describe('an entry with nextRunAt', () => {
     expect(later.wakeOf()).toBeNaN();
   });
 
-  it('fires at first sight if its time is over', () => {
+  it('fires at once if its time has passed', () => {
     const history = new History();
     history.publish(at(NOON - HOUR));
     expect(history.wakeOf()).toBe(NOON);
@@ -202,7 +202,7 @@ describe('one id', () => {
     expect([history.wakeOf('a'), history.wakeOf('b')]).toEqual([NOON + 90_000, NOON + 30_000]);
   });
 
-  it('is not delayed by a missed time that is made up', () => {
+  it('is not delayed by a missed time that fires late', () => {
     const history = new History();
     history.publish(cron('* * * * *'));
     history.now = NOON + HOUR + 50_000;
@@ -260,7 +260,7 @@ describe('a firing', () => {
     expect(history.state.firings).toEqual([]);
   });
 
-  it('that is refused is not made up', () => {
+  it('that is refused is not repeated', () => {
     const history = new History();
     history.publish(at(NOON));
     const [fired] = history.fire();

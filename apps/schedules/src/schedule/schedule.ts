@@ -14,7 +14,7 @@ export type Source = 'polled' | 'pushed';
 
 export type NextWake = {
   readonly nextWakeAt: string | null;
-  /** Whether that is the entry's `nextRunAt`, perhaps at a later moment; otherwise it is a time of `cron`. */
+  /** Whether `nextWakeAt` derives from the entry's `nextRunAt`, possibly postponed; otherwise it derives from `cron`. */
   readonly isRunAt: boolean;
 };
 
@@ -28,7 +28,7 @@ export type SchedulesPublished = {
   readonly agentId: string;
   readonly accountId: string;
   readonly source: Source;
-  /** Differs between different lists; keyed if the agent belongs to an end user. */
+  /** A hash of the list; keyed if the agent belongs to an end user. */
   readonly digest: string;
   readonly entries: readonly (PublishedEntry & NextWake)[];
   /** The earliest of all entries. */
@@ -36,7 +36,7 @@ export type SchedulesPublished = {
   readonly at: string;
 };
 
-/** Logged before anything of the firing is done. */
+/** Appended before the firing is carried out. */
 export type ScheduleFired = {
   readonly type: 'ScheduleFired';
   readonly agentId: string;
@@ -89,13 +89,13 @@ export interface Entry extends PublishedEntry, NextWake {
   readonly lastError: (FiringError & { readonly at: string }) | null;
 }
 
-/** A firing that is logged and not over. */
+/** A firing that has begun and not ended. */
 export interface Firing {
   readonly deliveryId: string;
   readonly entryId: string;
   readonly prompt: Personal<string> | null;
   readonly at: string;
-  /** What `lastRunAt` of the entry is if this firing does not run. */
+  /** The `lastRunAt` that the entry gets back if this firing is refused. */
   readonly ranBefore: string | null;
 }
 
@@ -111,12 +111,12 @@ export interface Schedules {
   readonly accountId: string;
   readonly source: Source;
   readonly entries: readonly Entry[];
-  /** Of the list that was polled last; null before the first. */
+  /** The digest of the list that was polled last; null before the first poll. */
   readonly polledDigest: string | null;
   readonly firings: readonly Firing[];
-  /** The latest of the times `nextRunAt` that have fired. */
+  /** The last `KEPT_FIRED` times `nextRunAt` that have fired. */
   readonly fired: readonly EntryTime[];
-  /** When each id fired that has fired in the last minute. */
+  /** The ids that fired in the minute before the last firing, with the times that were due. */
   readonly lastMinute: readonly EntryTime[];
 }
 
@@ -132,8 +132,8 @@ export const NO_SCHEDULES: Schedules = {
 };
 
 /**
- * More than one list has entries. Timers fire only what the projection shows, and the projection has every earlier
- * firing; so at most the entries of one list have fired without the projection knowing of it.
+ * More than the entries of one list. Timers fire only entries that the projection shows, and it also has all earlier
+ * firings; so it can lack at most the firings of one list.
  */
 const KEPT_FIRED = 200;
 export const MINUTE_MS = 60_000;

@@ -28,7 +28,7 @@ const words = {
     return `marked ${what}`;
   },
   attachments: () => JSON.stringify(attached),
-  // Declines so many times, then takes the message.
+  // Refuses `times` messages, then accepts.
   decline: ([times], response) => {
     declined += 1;
     if (declined <= Number(times)) response.statusCode = 503;

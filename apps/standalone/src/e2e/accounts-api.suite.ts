@@ -117,7 +117,10 @@ export const describeAccountsApi = (stack: () => Stack): void => {
       await setSuspended(id, false);
       expect((await byToken()).status).toBe(200);
       const resumed = await api.get(`/api/agents/${agentId}`, { key });
-      expect([resumed.status, resumed.body]).toMatchObject([200, { state: 'sleeping', sleepDepth: 'cold' }]);
+      expect([resumed.status, resumed.body]).toMatchObject([
+        200,
+        { state: 'sleeping', sleepDepth: 'cold', stateReason: 'suspended' },
+      ]);
       const execution = await api.get(`/api/agents/${agentId}/exec/${submitted.body.executionId}`, { key });
       expect(execution.body).toMatchObject({ status: 'failed', exitCode: -1 });
       await eventually(

@@ -3,16 +3,16 @@ import { describe, expect, it } from 'vitest';
 import { repository, slowly, type DeployTarget } from './deploy.fixture.js';
 import { processesOf } from './processes.fixture.js';
 
-/** The processes of builds, and what ends them. */
+/** When the processes of builds end. */
 export const describeBuilds = (target: DeployTarget): void => {
   describe('a build', () => {
     it('leaves no process behind', async () => {
       const { id } = await target.api.runningAgent();
-      const mark = `left-behind-${String(Date.now())}`;
       await target.git.commit('forks', {
         ...repository('forked'),
         'berth.json': JSON.stringify({
-          build: `setsid sh -c 'exec -a ${mark} sleep 1000' & (sleep 999 & sleep 998 &) & echo ${mark}`,
+          // One in a session of its own, and two whose parent has ended.
+          build: 'setsid sleep 995 & (sleep 999 & sleep 998 &) & echo built',
           start: 'exec node main.mjs',
         }),
       });
@@ -50,7 +50,7 @@ export const describeBuilds = (target: DeployTarget): void => {
       await eventually(() => target.running('sleep 997').length === 0, { timeoutMs: 20_000 });
     });
 
-    it('that Berth does not survive is interrupted, and what it started ends', async () => {
+    it('that is running when Berth is killed fails as interrupted, and its processes end', async () => {
       const { id } = await target.api.runningAgent();
       await target.git.commit('killed', { 'berth.json': JSON.stringify({ build: 'sleep 996', start: 'x' }) });
       const { deploymentId } = (await target.deploy(id, 'killed')).body;

@@ -79,7 +79,7 @@ export const describeCaps = (stack: () => Stack, restart?: () => Promise<void>):
       expect((await api.call('DELETE', `/api/agents/${asleep}`)).status).toBe(204);
     });
 
-    it('of 0 refuses every wake for an hour, and nobody else is affected', async () => {
+    it('of 0 refuses every wake for an hour, and affects no other end user', async () => {
       const [limited, other] = [await anOwner(api), await anOwner(api)];
       await Promise.all([sleep(limited.agentId), sleep(other.agentId)]);
       await setPolicy(limited.externalId, { wakes_per_hour: 0 });
@@ -96,7 +96,7 @@ export const describeCaps = (stack: () => Stack, restart?: () => Promise<void>):
       const { externalId, agentId } = await anOwner(api);
       await setPolicy(externalId, { compute_minutes_cap: 0 });
       const asleep = await api.inState(agentId, 'sleeping', 60_000);
-      expect(asleep).toMatchObject({ sleepDepth: 'cold' });
+      expect(asleep).toMatchObject({ sleepDepth: 'cold', stateReason: 'compute_cap_reached' });
       const name = fresh('refused');
       for (const refused of [
         await api.chat(agentId, 'hello'),

@@ -56,7 +56,7 @@ export const describeConsoleCommand = (stack: () => Stack): void => {
       expect(await terminal.ended).toEqual({ code: 0, restored: true });
     });
 
-    it('passes Ctrl-C to the program in the agent, and lives on', async () => {
+    it('passes Ctrl-C to the program in the agent, and continues to run', async () => {
       const { id } = await newAgent();
       const terminal = await shellIn(id);
       // The keys are shown by the terminal before the program runs, and what the program prints only then.

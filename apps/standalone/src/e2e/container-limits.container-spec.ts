@@ -134,7 +134,7 @@ describe('an agent that uses all of its memory', () => {
     expect((await agent.exec.run('echo alive')).body.stdout).toBe('alive\n');
   });
 
-  it('in its program, has it restarted and says why, while its guest and its other processes live on', async () => {
+  it('in its program, has it restarted and says why, while its guest and its other processes continue to run', async () => {
     const agent = await startAgent({ templateId: 'greedy' });
     const before = await programOf(agent);
     const sleeper = await agent.exec.begin('sleep 300');

@@ -75,7 +75,7 @@ const stateOf = async (id: string): Promise<unknown> => (await api.get(`/api/age
 describe.each(['hung', 'dead'])('while containerd is %s', (state) => {
   const outage = (): void => pointTo(join(folder.path, `${state}.sock`));
 
-  it('running agents live on, calls to them go on, and they sleep and wake', async () => {
+  it('running agents and calls to them continue, and agents sleep and wake', async () => {
     const { id } = await api.runningAgent();
     const exec = new Executions(api, id);
     outage();

@@ -189,7 +189,7 @@ describe('a repository with a Dockerfile', () => {
     expect((await api.chat(id, 'unharmed?')).status).toBe(200);
   });
 
-  it('with a step that takes more memory than the agent has fails, and harms nobody', async () => {
+  it('with a step that uses more memory than the agent has fails, and does not disturb the agent', async () => {
     const text = dockerfile('RUN dd if=/dev/zero of=/dev/null bs=4G count=1');
     const { id, deployment } = await deployed('bomb', text);
     expect(deployment.error).toMatchObject({

@@ -1,4 +1,3 @@
-import { eventually } from '@berth/testing';
 import { describe, expect, it } from 'vitest';
 import { Api, codeOf } from './api.fixture.js';
 import { fresh, PEOPLE, type EndUser, type EndUserPage } from './end-users.fixture.js';
@@ -9,8 +8,6 @@ export const describeEndUserAgents = (stack: () => Stack): void => {
   const api = new Api(stack);
   const put = (externalId: string, body: unknown = {}) =>
     api.call<EndUser>('PUT', `${PEOPLE}/${externalId}`, { body });
-  const namesOf = async (query: string): Promise<readonly string[]> =>
-    (await api.get<EndUserPage>(`${PEOPLE}?${query}`)).body.items.map(({ externalId }) => externalId);
 
   describe('an end user with agents', () => {
     it('shows its agents', async () => {
@@ -33,20 +30,6 @@ export const describeEndUserAgents = (stack: () => Stack): void => {
         expect((await api.call('DELETE', `${PEOPLE}/${externalId}`)).status).toBe(204);
       },
     );
-
-    it('was active when its agent was last used, with whatever credential', async () => {
-      const externalId = fresh('active');
-      const { id } = await api.runningAgent({ externalUserId: externalId });
-      const lastActiveAt = async () => (await api.get(`${PEOPLE}/${externalId}`)).body['lastActiveAt'];
-      expect(await lastActiveAt()).toBeNull();
-      const before = new Date().toISOString();
-      await api.chat(id, 'hello');
-      await eventually(async () => {
-        const at = await lastActiveAt();
-        expect(typeof at === 'string' && at >= before).toBe(true);
-      });
-      expect(await namesOf(`externalIdPrefix=${externalId}&lastActiveAfter=${before}`)).toEqual([externalId]);
-    });
 
     it('gets its agent once from a hundred concurrent requests, and another one after its deletion', async () => {
       const externalId = fresh('sole');

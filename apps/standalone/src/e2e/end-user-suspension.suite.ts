@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { eventually } from '@berth/testing';
 import { describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
@@ -23,6 +25,18 @@ export const describeEndUserSuspension = (stack: () => Stack): void => {
     (await api.runningAgent({ externalUserId, ...more })).id;
   const change = (externalId: string, verb: 'suspend' | 'resume') =>
     api.post(`${PEOPLE}/${externalId}/${verb}`);
+
+  /** The response to a WebSocket handshake that is refused. */
+  const refusedUpgrade = async (
+    path: string,
+    headers: Record<string, string> = {},
+  ): Promise<readonly unknown[]> => {
+    const socket = new WebSocket(`${stack().urls.at(-1)?.replace('http', 'ws') ?? ''}${path}`, {
+      headers: { authorization: `Bearer ${stack().key}`, ...headers },
+    });
+    const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];
+    return [response.statusCode, await json(response)];
+  };
 
   const stateOf = async (agentId: string): Promise<unknown> => {
     const [row] = await queryTables(
@@ -92,7 +106,10 @@ export const describeEndUserSuspension = (stack: () => Stack): void => {
 
       await change(externalId, 'resume');
       const resumed = await api.get(`/api/agents/${agentId}`, { key });
-      expect([resumed.status, resumed.body]).toMatchObject([200, { state: 'sleeping', sleepDepth: 'cold' }]);
+      expect([resumed.status, resumed.body]).toMatchObject([
+        200,
+        { state: 'sleeping', sleepDepth: 'cold', stateReason: 'suspended' },
+      ]);
       const execution = await api.get(`/api/agents/${agentId}/exec/${submitted.body.executionId}`);
       expect(execution.body).toMatchObject({ status: 'failed', exitCode: -1 });
       expect((await api.chat(agentId, 'awake?', { key })).body.response).toContain('awake?');
@@ -113,25 +130,35 @@ export const describeEndUserSuspension = (stack: () => Stack): void => {
         expect(outcome(await api.post(path, creation))).toBe(SUSPENDED);
       for (const id of [asleep, awake, stopped]) {
         const path = `/api/agents/${id}`;
-        const form = new FormData();
-        form.set('file', new Blob(['x']), 'x.txt');
-        form.set('dest_dir', 'here');
-        const upload = await fetch(`${stack().urls[0] ?? ''}${path}/files/upload`, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${stack().key}` },
-          body: form,
-        });
-        expect([id, upload.status, await upload.json()]).toMatchObject([
-          id,
-          403,
-          { detail: { code: 'end_user_suspended' } },
-        ]);
+        const refused = [403, { detail: { code: 'end_user_suspended' } }];
+        for (const place of ['here', undefined]) {
+          const form = new FormData();
+          form.set('file', new Blob(['x']), 'x.txt');
+          if (place !== undefined) form.set('dest_dir', place);
+          const upload = await fetch(`${stack().urls[0] ?? ''}${path}/files/upload`, {
+            method: 'POST',
+            headers: { authorization: `Bearer ${stack().key}` },
+            body: form,
+          });
+          expect([upload.status, await upload.json()]).toMatchObject(refused);
+        }
+        expect(await refusedUpgrade(`${path}/console`)).toMatchObject(refused);
+        const app = `${id.replace('_', '-')}.apps.localhost`;
+        expect(await refusedUpgrade('/socket', { host: app })).toMatchObject(refused);
+        const page = httpRequest(stack().urls[0] ?? '', {
+          headers: { host: app, authorization: `Bearer ${stack().key}` },
+          agent: false,
+        }).end();
+        const [response] = (await once(page, 'response')) as [IncomingMessage];
+        expect([response.statusCode, await json(response)]).toMatchObject(refused);
+        const deploy = { agentId: id, source: 'git', repoUrl: 'https://github.com/a/b' };
         const file = { path: 'a.txt', content: '' };
         for (const [method, call, body] of [
           ['POST', `${path}/chat`, { message: 'hello' }],
           ['POST', `${path}/exec`, { command: 'true' }],
           ['POST', `${path}/start`, undefined],
           ['POST', `${path}/restart`, undefined],
+          ['POST', '/api/deploy', deploy],
           ['GET', `${path}/files/list`, undefined],
           ['GET', `${path}/files/download?path=a.txt`, undefined],
           ['PUT', `${path}/files/write`, file],

@@ -1,13 +1,23 @@
+import { newId } from '@berth/kernel';
 import { describe, expect, it } from 'vitest';
-import { Api, codeOf } from './api.fixture.js';
-import { fresh, PEOPLE, type EndUser } from './end-users.fixture.js';
+import { Api, codeOf, type ApiResponse } from './api.fixture.js';
+import { anOwner, fresh, PEOPLE, type EndUser } from './end-users.fixture.js';
+import { appendToLog } from './log.fixture.js';
+import { openAccount, runningAgentOf } from './opened-accounts.fixture.js';
 import type { Stack } from './stack.fixture.js';
+import { queryTables } from './tables.fixture.js';
 
 /** What a token of an end user is good for, over the public API. */
 export const describeEndUserTokens = (stack: () => Stack): void => {
   const api = new Api(stack);
   const put = (externalId: string, body: unknown = {}) =>
     api.call<EndUser>('PUT', `${PEOPLE}/${externalId}`, { body });
+
+  const idOf = async (externalId: string): Promise<string> => {
+    const sql = 'SELECT id FROM end_users.end_user_list WHERE external_id = $1';
+    const [row] = (await queryTables(stack().dataDir, sql, [externalId])) as { id: string }[];
+    return row?.id ?? '';
+  };
 
   describe('a token of an end user', () => {
     const minted = async (scopes: readonly string[], more: object = {}) => {
@@ -75,6 +85,58 @@ export const describeEndUserTokens = (stack: () => Stack): void => {
         expect((await mint({ agentId: id, ttlSeconds })).status).toBe(201);
       for (const body of [{ ttlSeconds: 29 }, { ttlSeconds: 3_601 }, { scopes: [] }, { scopes: ['admin'] }])
         expect(codeOf(await mint({ agentId: id, ...body }))).toBe('invalid_request');
+      expect((await mint({ agentId: id })).body).toMatchObject({ scopes: ['chat'], ttlSeconds: 900 });
+    });
+
+    it('can be minted with the scope manage, if it only reads logs, and otherwise needs deploy too', async () => {
+      const { externalId } = await anOwner(api, { templateId: 'blank' });
+      const { body } = await api.post<{ key: string }>('/api/v1/keys', {
+        name: 'manager',
+        scopes: ['manage'],
+      });
+      const mint = (more: object) =>
+        api.post(`${PEOPLE}/${externalId}/tokens`, more, { key: body.key, gateway: stack().urls.length - 1 });
+      expect((await mint({ scopes: ['logs'] })).status).toBe(201);
+      for (const more of [{}, { scopes: ['chat'] }, { scopes: ['logs', 'files'] }]) {
+        const refused = await mint(more);
+        expect([more, refused.status, refused.body]).toMatchObject([
+          more,
+          403,
+          { detail: { code: 'missing_scope', requiredScope: 'deploy' } },
+        ]);
+      }
+    });
+
+    it('is one of at most 1,000, also if many are minted at the same time', async () => {
+      const { key, id: accountId } = await openAccount(api, fresh('minting'));
+      const externalId = fresh('holder');
+      const agentId = await runningAgentOf(api, key, { templateId: 'blank', externalUserId: externalId });
+      const endUserId = await idOf(externalId);
+      const expiresAt = new Date(Date.now() + 600_000).toISOString();
+      await appendToLog(
+        stack().dataDir,
+        accountId,
+        `endUserTokens-${endUserId}`,
+        Array.from({ length: 998 }, () => ({
+          type: 'EndUserTokenMinted',
+          data: {
+            ...{ endUserId, accountId, agentId, tokenId: newId('tok'), scopes: ['logs'], expiresAt },
+            mintedAt: new Date().toISOString(),
+          },
+        })),
+        'no_stream',
+      );
+      const path = `${PEOPLE}/${externalId}/tokens`;
+      const mint = (n: number): Promise<ApiResponse> =>
+        api.post(path, { scopes: ['logs'] }, { key, gateway: n % stack().urls.length });
+      const minted = await Promise.all(Array.from({ length: 12 }, (_, n) => mint(n)));
+      expect(minted.map(({ status }) => status).sort((a, b) => a - b)).toEqual(
+        Array.from({ length: 12 }, (_, n) => (n < 2 ? 201 : 409)),
+      );
+      for (const refused of minted.filter(({ status }) => status === 409))
+        expect(codeOf(refused)).toBe('too_many_tokens');
+      expect((await api.call('DELETE', path, { key })).body).toEqual({ revoked: 1_000 });
+      expect((await mint(0)).status).toBe(201);
     });
   });
 };

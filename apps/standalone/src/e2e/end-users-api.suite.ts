@@ -114,7 +114,7 @@ export const describeEndUsersApi = (stack: () => Stack): void => {
       },
     );
 
-    it('has an external id of the allowed characters; any other names nobody', async () => {
+    it('has an external id of the allowed characters; any other external id is refused or unknown', async () => {
       expect((await put(fresh('x').padEnd(128, 'x'))).status).toBe(201);
       for (const externalId of ['x'.repeat(129), 'a b', 'a%2Fb', '%C3%A9']) {
         const refused = await put(encodeURI(decodeURI(externalId)));

@@ -14,6 +14,7 @@ import {
   type PartName,
 } from './processes.fixture.js';
 import { AgentSchedules, fromNow } from './schedules.fixture.js';
+import { describeRecount } from './recount.suite.js';
 import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
 import { queryTables } from './tables.fixture.js';
 import { Webhook } from './webhooks.fixture.js';
@@ -232,3 +233,4 @@ describe('a caller that disconnects during a chat', () => {
 });
 
 describeMalformedRequests(() => stack);
+describeRecount(() => stack);

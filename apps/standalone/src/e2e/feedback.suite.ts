@@ -1,13 +1,18 @@
 import { eventually } from '@berth/testing';
 import { describe, expect, it } from 'vitest';
 import { Api, codeOf, type ApiResponse } from './api.fixture.js';
+import { newId } from '@berth/kernel';
 import { anOwner, mintToken } from './end-users.fixture.js';
+import { appendToLog } from './log.fixture.js';
 import { openAccount } from './opened-accounts.fixture.js';
 import type { Stack } from './stack.fixture.js';
 
 const PATH = '/api/v1/feedback';
 const REPORTS = '/api/v1/operations/feedback';
 const PER_MINUTE = 5;
+const PER_DAY = 20;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
 
 /** Reports about the API itself. */
 export const describeFeedback = (stack: () => Stack): void => {
@@ -66,6 +71,27 @@ export const describeFeedback = (stack: () => Stack): void => {
         expect(Number(response.headers.get('retry-after'))).toBeLessThanOrEqual(60);
       }
       expect((await report(other.key, body)).status).toBe(202);
+    });
+
+    it('is 20 in any 24 hours for each account, until the oldest is 24 h old', async () => {
+      const { id: accountId, key, keyId } = await openAccount(api, 'busy');
+      const oldestAt = Date.now() - HOUR_MS * 23;
+      const past = Array.from({ length: PER_DAY - 1 }, (_, n) => ({
+        type: 'FeedbackReported',
+        data: {
+          ...{ feedbackId: newId('fbk'), accountId, keyId, kind: 'bug', messageLength: 1 },
+          at: new Date(oldestAt + n * MINUTE_MS).toISOString(),
+        },
+      }));
+      await appendToLog(stack().dataDir, accountId, `feedback-${accountId}`, past, 'no_stream');
+      const body = { kind: 'other', message: 'x' };
+      expect((await report(key, body)).status).toBe(202);
+      for (let gateway = 0; gateway < stack().urls.length; gateway++) {
+        const refused = await report(key, body, gateway);
+        expect([refused.status, codeOf(refused)]).toEqual([429, 'rate_limited']);
+        const freeAt = Date.now() + Number(refused.headers.get('retry-after')) * 1_000;
+        expect(Math.abs(freeAt - (oldestAt + 24 * HOUR_MS))).toBeLessThan(MINUTE_MS);
+      }
     });
 
     it('is sent with keys only', async () => {

@@ -10,9 +10,12 @@ import { AgentSchedules, fromNow } from './schedules.fixture.js';
 import { startSeparateStack } from './separate-processes.fixture.js';
 import { startStandaloneStack, temporaryFolder, type Stack } from './stack.fixture.js';
 
-/* Deletion that forgets: what is personal is nowhere in the clear but in tables and volumes, and nowhere after a DELETE. */
+/*
+ * Personal data of an end user is in plaintext only in tables and volumes. After the deletion of the end user it is
+ * nowhere.
+ */
 
-/** In every personal field of an end user and of its agent; upper case, as some of them are names of variables. */
+/** The value of every personal field of an end user and of its agent; in upper case, because some are variable names. */
 const CANARY = `CANARY${crypto.randomUUID().slice(0, 8).toUpperCase()}`;
 const PERSON = `/api/v1/end-users/${CANARY}`;
 const VAULTS = ['end_users_vault.personal_keys', 'agents.personal_key_vault'];
@@ -66,7 +69,7 @@ const stop = async (): Promise<void> => {
 const excerpts = (where: string, text: string, searched: string): readonly string[] =>
   [...text.matchAll(new RegExp(`.{0,300}${searched}.{0,60}`, 'g'))].map(([found]) => `${where}: ${found}`);
 
-/** Where a text is in the clear, by default the canary. Tables are not searched. */
+/** Where a text, by default the canary, is in plaintext in files of the folders, output or traces. */
 const places = (folders: readonly string[], searched = CANARY): readonly string[] => [
   ...folders.flatMap((name) => filesWith(join(folder.path, name), searched)),
   ...excerpts('output', printed(), searched),
@@ -105,6 +108,7 @@ const createPerson = async (): Promise<string> => {
   return id;
 };
 
+/** Sends personal data in every kind of request to the agent. */
 const use = async (agentId: string): Promise<void> => {
   const files = new Files(() => stack, agentId);
   await ok(files.write(`${CANARY}/a.txt`, CANARY));
@@ -148,7 +152,7 @@ const rebuild = async (name: string): Promise<void> => {
   }, LONG_TIMEOUT);
 };
 
-/** Has a prompt of the agent delivered, and another wait. */
+/** Schedules a prompt and waits until it is delivered; then schedules one that stays pending. */
 const schedule = async (agentId: string): Promise<void> => {
   const schedules = new AgentSchedules(api, agentId);
   const entry = { id: 'reminder', nextRunAt: fromNow(1_000), prompt: CANARY };
@@ -159,7 +163,10 @@ const schedule = async (agentId: string): Promise<void> => {
 
 type KeyRow = { readonly end_user_id: string; readonly sealed_key: string };
 
-/** Uses everything of a person with an agent, and deletes it. Returns what the vaults had of it. */
+/**
+ * Creates an end user and its agent, uses every feature with personal data, and deletes the end user. Returns the rows
+ * that the vaults had before the deletion.
+ */
 const expectForgotten = async (): Promise<{
   readonly agentId: string;
   readonly keys: ReadonlyMap<string, readonly KeyRow[]>;
@@ -171,7 +178,7 @@ const expectForgotten = async (): Promise<{
   expect(places(['event-store', 'nats', 'logs'])).toEqual([]);
   expect(places(['.'], token)).toEqual([]);
   expect(await tablesWith(database, token)).toEqual([]);
-  // The search finds what is there.
+  // Proves that the search would find the canary.
   expect(await tablesWith(database, CANARY)).toContainEqual(
     expect.stringMatching(/^agents\.agent_list_v\d+$/),
   );
@@ -195,7 +202,7 @@ describe('with every service in a separate process', () => {
   beforeAll(() => start(inSeparateProcesses));
   afterAll(stop);
 
-  it('personal data is in the clear in no log, message or trace, and nowhere at all once its end user is deleted', async () => {
+  it('no log, message or trace has personal data in plaintext, and nothing has it once its end user is deleted', async () => {
     await expectForgotten();
   });
 });
@@ -204,9 +211,9 @@ describe('with every service in one process', () => {
   beforeAll(() => start(inOneProcess));
   afterAll(stop);
 
-  it('personal data is in the clear in no log, message or trace, and nowhere once its end user is deleted, nor after a restored backup', async () => {
+  it('no log, message or trace has personal data in plaintext, and nothing has it once its end user is deleted, even if a backup of its keys is restored', async () => {
     const { agentId, keys } = await expectForgotten();
-    // A backup from before the deletion brings the keys back.
+    // Restores the keys, as a backup from before the deletion does.
     for (const [vault, rows] of keys)
       for (const { end_user_id, sealed_key } of rows)
         await database.query(
@@ -221,11 +228,11 @@ describe('with every service in one process', () => {
     expect(await tablesWith(database, CANARY)).toEqual([]);
   });
 
-  it('a deletion that the database interrupts is finished later, and brings nobody back', async () => {
+  it('a deletion that the database interrupts is finished later, and a new end user with the same external id starts empty', async () => {
     const agentId = await createPerson();
     await database.transaction(
       async (tx) => {
-        // The deletion is in the log, and then cannot destroy the keys.
+        // The lock interrupts the deletion after it is in the log and before it destroys the keys.
         await tx.query(`LOCK TABLE ${VAULTS.join(', ')} IN SHARE MODE`);
         const deletion = api.call('DELETE', PERSON);
         await eventually(async () => {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { eventually } from '@berth/testing';
+import type { FakeUpstream } from '@berth/testing/upstream';
 import { describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
 import { openConsole } from './console.suite.js';
@@ -11,8 +12,20 @@ import { Webhook } from './webhooks.fixture.js';
 
 const IDLE_SECONDS = 15;
 
-/** What keeps an agent awake, each with an agent of its own. They run concurrently, because they mainly wait. */
-export const describeIdleTime = (stack: () => Stack): void => {
+/** Calls a model from inside, in a process that outlives the command that starts it. */
+const CALL_IN_BACKGROUND = `setsid node --input-type=module -e '
+  const { BERTH_API_URL, BERTH_AGENT_TOKEN } = process.env;
+  await fetch(BERTH_API_URL + "/agent/v1/llm/openai/v1/chat/completions", {
+    method: "POST",
+    headers: { authorization: "Bearer " + BERTH_AGENT_TOKEN, "content-type": "application/json" },
+    body: JSON.stringify({ model: "slow", messages: [{ role: "user", content: "hello" }] }),
+  });' > /dev/null 2>&1 &`;
+
+/**
+ * What keeps an agent awake, each with an agent of its own. They run concurrently, because they mainly wait. `upstream`: of
+ * the models of an installation that has some.
+ */
+export const describeIdleTime = (stack: () => Stack, upstream?: () => FakeUpstream): void => {
   const api = new Api(stack);
   const setIdleTime = async (externalId: string, seconds: number): Promise<void> => {
     const body = { policy: { idle_sleep_seconds: seconds } };
@@ -57,6 +70,20 @@ export const describeIdleTime = (stack: () => Stack): void => {
       expect((await own.ended(execution, 30_000)).stdout).toBe('through\n');
       expect((await api.get(`/api/agents/${id}`)).body['state']).toBe('running');
       await api.inState(id, 'sleeping', 30_000);
+    });
+
+    it.runIf(upstream)('stays awake while a call of a model runs, which is its last activity', async () => {
+      const response = Promise.withResolvers<undefined>();
+      upstream?.().on('slow', { beforeHeaders: response.promise });
+      const { id } = await api.runningAgent({ templateId: 'blank', idleTtlSeconds: IDLE_SECONDS });
+      await new Executions(api, id).run(CALL_IN_BACKGROUND);
+      await eventually(() => expect(upstream?.().requestsFor('slow')).toHaveLength(1));
+      const until = Date.now() + 20_000;
+      await eventually(() => Date.now() > until, { timeoutMs: 25_000, intervalMs: 500 });
+      expect((await api.get(`/api/agents/${id}`)).body).toMatchObject({ state: 'running', sleepAt: null });
+      response.resolve(undefined);
+      const asleep = await api.inState(id, 'sleeping', 40_000);
+      expect(Date.parse(String(asleep['lastActiveAt']))).toBeGreaterThan(until);
     });
 
     it('stays awake exactly while a console is open, even without input', async () => {

@@ -12,7 +12,7 @@ type Row =
   | 'operate'
   /** Concerns the account of the key alone; the tests below say how. */
   | 'own'
-  /** Names a resource: 404, whoever owns it. The body, and members of it that name the resource. */
+  /** Names a resource of account B: 404 for account A. The body, and the member of it that names the agent. */
   | { readonly body?: object; readonly agentIn?: string };
 
 /** Repeated on purpose: a new route must be added here. */

@@ -56,7 +56,6 @@ export class JoinedHost {
       BERTH_SHIPPED_TEMPLATES_DIR: SHIPPED_TEMPLATES,
       BERTH_TEMPLATES_DIR: TEST_TEMPLATES,
       BERTH_DATA_HOST: host.address,
-      BERTH_GATEWAY_URL: `http://${network.address}:${new URL(stack.urls[0] ?? '').port}`,
       BERTH_LOG_LEVEL: 'warn',
     };
     const program = Program.startIn(host.namespace, 'runtime', env);

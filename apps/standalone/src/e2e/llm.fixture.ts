@@ -19,6 +19,7 @@ const MODELS: Readonly<Record<string, Dialect>> = {
   unauthorized: 'openai',
   overloaded: 'openai',
   left: 'openai',
+  slow: 'openai',
   killed: 'openai',
 };
 

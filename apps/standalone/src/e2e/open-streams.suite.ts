@@ -119,11 +119,18 @@ export const describeOpenStreams = (stack: () => Stack): void => {
       expect(await closed(lasting)).toEqual(NAMES);
     });
 
-    it('close within 5 s of the deletion of its end user', async () => {
+    it('close within 5 s of the deletion of its end user, and so do the logs that a key follows', async () => {
       const other = await anOwner(api, { templateId: 'app' });
       const open = await openAll(other, await mintToken(api, other, SCOPES));
+      const authorization = `Bearer ${stack().key}`;
+      const followed = await stream('logs', `/api/agents/${other.agentId}/logs?follow=true`, {
+        authorization,
+      });
       await api.call('DELETE', `${PEOPLE}/${other.externalId}`);
-      await expectClosed(open, Date.now());
+      const deletedAt = Date.now();
+      await expectClosed(open, deletedAt);
+      await followed.closed;
+      expect(Date.now() - deletedAt).toBeLessThan(WITHIN_MS);
     });
 
     it('stay open until it expires, and close within 5 s of that', async () => {

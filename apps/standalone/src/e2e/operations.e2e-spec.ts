@@ -8,8 +8,8 @@ import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './s
 /* The operations interface. */
 
 const DEAD_LETTERS = '/api/v1/operations/dead-letters';
-/** Two of the services that forget deleted agents. */
-const FORGETTING = ['delivery', 'exec'];
+/** Two of the services that consume `evt.agents.deleted.v1`. */
+const CONSUMERS = ['delivery', 'exec'];
 const LONG_TIMEOUT = { timeoutMs: 30_000 };
 
 let infra: TestInfra;
@@ -29,8 +29,8 @@ afterAll(async () => {
 
 const health = async (): Promise<Record<string, unknown>> => (await api.get('/health')).body;
 
-/** Publishes an event of agents that no consumer can handle. */
-const spoil = async (): Promise<void> => {
+/** Publishes an event under a subject of `agents` whose payload no consumer can parse. */
+const publishMalformedEvent = async (): Promise<void> => {
   const log = createLogger({ service: 'test', level: 'silent' });
   const link = await NatsLink.open({ url: infra.natsUrl, name: 'test', log });
   link.connection.publish(link.names.subject('evt.agents.deleted.v1.acc_1.agt_1'), 'Ada Lovelace');
@@ -48,16 +48,16 @@ it('dead letters are counted by /health, listed without payload, replayed and de
     async () => expect(await health()).toMatchObject({ status: 'ok', deadLetters: 0 }),
     LONG_TIMEOUT,
   );
-  await spoil();
+  await publishMalformedEvent();
   const items = await eventually(async () => {
     const found = await deadLetters();
-    expect(found.map(({ service }) => service)).toEqual(expect.arrayContaining(FORGETTING));
+    expect(found.map(({ service }) => service)).toEqual(expect.arrayContaining(CONSUMERS));
     expect(await health()).toMatchObject({ deadLetters: found.length });
     return found;
   }, LONG_TIMEOUT);
   expect(JSON.stringify(items)).not.toContain('Lovelace');
   for (const { id } of items) {
-    // It is not a valid event, so it remains a dead letter whatever the consumer does.
+    // The replay fails in the same way, so the event remains a dead letter.
     expect((await api.post(`${DEAD_LETTERS}/${id}/replay`)).status).toBe(202);
     expect((await api.call('DELETE', `${DEAD_LETTERS}/${id}`)).status).toBe(204);
     expect((await api.call('DELETE', `${DEAD_LETTERS}/${id}`)).status).toBe(404);

@@ -8,18 +8,18 @@ import { ACCOUNTS } from './opened-accounts.fixture.js';
 import type { Stack } from './stack.fixture.js';
 
 /**
- * The guarantees of plans over the public API. `hangUp` sends SIGHUP to every process of the stack, whose operator's file has
- * no plans.
+ * The guarantees of plans over the public API. `hangUp` sends SIGHUP to every process of the stack. The operator's file of
+ * the stack must have no plans.
  */
 export const describePlans = (stack: () => Stack, hangUp: () => void): void => {
   const api = new Api(stack);
   const file = (): string => join(stack().dataDir, 'berth.yaml');
-  let others = '';
+  let withoutPlans = '';
   beforeAll(() => {
-    others = readFileSync(file(), 'utf8');
+    withoutPlans = readFileSync(file(), 'utf8');
   });
   const write = (plans: readonly string[]): void => {
-    writeFileSync(file(), `${others}\nplans:\n${plans.map((plan) => `  - ${plan}\n`).join('')}`);
+    writeFileSync(file(), `${withoutPlans}\nplans:\n${plans.map((plan) => `  - ${plan}\n`).join('')}`);
     hangUp();
   };
   const DEFAULT = '{ id: default, hosting: metered }';
@@ -31,7 +31,7 @@ export const describePlans = (stack: () => Stack, hangUp: () => void): void => {
   const give = async (id: string, planId: string): Promise<void> =>
     expect((await api.call('PUT', `${ACCOUNTS}/${id}`, { body: { planId } })).status).toBe(200);
 
-  /** Each process reads the file in its own time, so several creations in a row have to be refused. */
+  /** The processes do not read the file at the same moment: all have read it once eight creations at once are refused. */
   const untilReadByAll = async (): Promise<void> => {
     const { id, key } = await openedWith('none');
     const create = () => api.post('/api/agents', { name: crypto.randomUUID(), templateId: 'blank' }, { key });
@@ -72,7 +72,7 @@ export const describePlans = (stack: () => Stack, hangUp: () => void): void => {
       expect((await api.get('/api/v1/account', { key })).body).toMatchObject({ plan: 'few' });
       await give(id, 'default');
       expect((await create(16)).status).toBe(201);
-      writeFileSync(file(), others);
+      writeFileSync(file(), withoutPlans);
       hangUp();
       await eventually(async () => {
         const { status } = await api.post(ACCOUNTS, { name: 'Planned', planId: 'few' });

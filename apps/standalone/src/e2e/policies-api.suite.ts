@@ -36,7 +36,12 @@ export const describePoliciesApi = (stack: () => Stack): void => {
   describe('the policy of an end user', () => {
     it('is replaced as a whole, read back on every gateway, and removed', async () => {
       const externalId = fresh('policy');
-      expect(codeOf(await put(externalId, {}))).toBe('end_user_not_found');
+      for (const unknown of [
+        await put(externalId, {}),
+        await api.get(`${PEOPLE}/${externalId}/policy`),
+        await api.call('DELETE', `${PEOPLE}/${externalId}/policy`),
+      ])
+        expect([unknown.status, codeOf(unknown)]).toEqual([404, 'end_user_not_found']);
       await api.call('PUT', `${PEOPLE}/${externalId}`, { body: {} });
       expect((await api.get(`${PEOPLE}/${externalId}/policy`)).body).toEqual({ externalId, policy: null });
       for (const policy of [{ mem_mb: 512, wakes_per_hour: 3 }, { vcpus: 1.5 }, {}]) {

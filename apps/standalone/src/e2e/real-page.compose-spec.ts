@@ -90,8 +90,9 @@ describe('on the server for services, docs/run-berth-for-real.md', () => {
       const file = join(folder, 'brought', 'agents-1.env');
       expect(statSync(file).mode & 0o777).toBe(0o600);
       expect(readFileSync(file, 'utf8')).toMatch(
-        /^BERTH_HOST_ID=hst_\S+\nBERTH_HOST_NAME=agents-1\nNATS_URL=nats:\/\/\S+@10\.0\.0\.1:4222$/m,
+        /^BERTH_HOST_ID=hst_\S+\nBERTH_HOST_NAME=agents-1\nNATS_URL=nats:\/\/\S+@10\.0\.0\.1:4222\nBERTH_GATEWAY_URL=http:\/\/10\.0\.0\.1:8081$/m,
       );
+      expect((await fetch('http://10.0.0.1:8081/health')).status).toBe(200);
       const listed = await run(`cd ${folder}/berth\ndocker compose run --rm berth hosts list --json`);
       const hosts = JSON.parse(listed) as readonly { readonly state: string }[];
       expect(hosts.map(({ state }) => state)).toEqual(['draining']);

@@ -41,6 +41,13 @@ export const describeSchedules = (stack: () => Stack): void => {
       await api.inState(id, 'running');
       await eventually(async () => expect(await own.agent()).toMatchObject({ nextWakeAt: null }), FIRED);
       expect((await own.executions.wrote('marks')).split(' ')[1]).toBe('tea');
+
+      // One id fires at most once a minute, whatever its agent publishes.
+      const tooSoon = fromNow(1_000);
+      expect((await own.publish({ id: 'tea', nextRunAt: tooSoon })).status).toBe(200);
+      const next = Math.max(Date.parse(tooSoon), Date.parse(nextRunAt) + 60_000);
+      expect((await own.only()).nextWakeAt).toBe(new Date(next).toISOString());
+      await own.publish();
     });
 
     it('of an invalid list is refused by the name of its entry, and nothing is changed', async () => {
@@ -112,7 +119,7 @@ export const describeSchedules = (stack: () => Stack): void => {
       expect(await own.only()).toMatchObject({ id: 'pushed', source: 'pushed' });
     });
 
-    it('that fires while its agent is stopped is refused, says so, and is not made up', async () => {
+    it('that fires while its agent is stopped is refused with an error, and not repeated', async () => {
       const { id } = await api.runningAgent({ templateId: 'probe' });
       const own = new AgentSchedules(api, id);
       await own.publish({ id: 'lost', nextRunAt: fromNow(SOON_MS), prompt: 'mark lost' });

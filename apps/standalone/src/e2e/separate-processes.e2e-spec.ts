@@ -6,10 +6,11 @@ import { describeAccountsApi } from './accounts-api.suite.js';
 import { describeAgentsApi } from './agents-api.suite.js';
 import { Api, codeOf } from './api.fixture.js';
 import { describeAppProxy } from './app.suite.js';
-import { describeAuditOfEndUsers } from './audit-api.suite.js';
+import { describeAuditApi } from './audit-api.suite.js';
 import { describeCaps } from './caps.suite.js';
 import { describeConsoleApi } from './console.suite.js';
 import { describeEndUserSuspension } from './end-user-suspension.suite.js';
+import { describeEndUserActivity } from './end-user-activity.suite.js';
 import { describeEndUserAgents } from './end-user-agents.suite.js';
 import { describeEndUserTokens } from './end-user-tokens.suite.js';
 import { describeEndUsersApi } from './end-users-api.suite.js';
@@ -33,10 +34,12 @@ import { provideModels } from './llm.fixture.js';
 import { describeOpenStreams } from './open-streams.suite.js';
 import { describePlans } from './plans.suite.js';
 import { describePoliciesApi } from './policies-api.suite.js';
+import { describeRecount } from './recount.suite.js';
 import { startSeparateStack, type SeparateStack } from './separate-processes.fixture.js';
 import { temporaryFolder } from './stack.fixture.js';
 import { holdTable } from './tables.fixture.js';
 import { describeWebhookCallers } from './webhook-callers.suite.js';
+import { describeWebhookQueue } from './webhook-queue.suite.js';
 import { describeWebhooks } from './webhooks.suite.js';
 import { describeUsage } from './usage-api.suite.js';
 
@@ -71,6 +74,7 @@ describe('every service as a separate process, with two each of gateway, agents,
   describeIsolation(running);
   describeEndUsersApi(running);
   describeEndUserAgents(running);
+  describeEndUserActivity(running);
   describeEndUserTokens(running);
   describePoliciesApi(running);
   describeCaps(running, async () => {
@@ -85,7 +89,7 @@ describe('every service as a separate process, with two each of gateway, agents,
   describeEndUserSuspension(running);
   describeRequestRate(running);
   describeOpenStreams(running);
-  describeAuditOfEndUsers(running);
+  describeAuditApi(running);
   describeUsage(running);
   describeEnvironmentApi(running);
   describeExecApi(running);
@@ -95,13 +99,14 @@ describe('every service as a separate process, with two each of gateway, agents,
   describeFileChanges(running);
   describeConsoleApi(running);
   describeHeldMessages(running);
-  describeIdleTime(running);
+  describeIdleTime(running, fakeUpstream);
   describeSchedules(running);
   describeLlm(running, fakeUpstream);
   describeKilledLlm(running, fakeUpstream);
   describeAppProxy(running);
   describeFeedback(running);
   describeWebhooks(running);
+  describeWebhookQueue(running);
   describeWebhookCallers(running);
 
   describe('a killed service', () => {
@@ -238,4 +243,6 @@ describe('every service as a separate process, with two each of gateway, agents,
       });
     });
   });
+
+  describeRecount(running);
 });

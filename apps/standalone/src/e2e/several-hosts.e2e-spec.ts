@@ -9,7 +9,8 @@ import { Api, codeOf } from './api.fixture.js';
 import { Executions } from './executions.fixture.js';
 import { HostNetwork } from './host-network.fixture.js';
 import { berth, HOSTS, JoinedHost, listed, untilHostIs } from './joined-hosts.fixture.js';
-import { programOf } from './processes.fixture.js';
+import { guestOf, programOf, signalAll, treeOf } from './processes.fixture.js';
+import { describeRecount } from './recount.suite.js';
 import { AgentSchedules, fromNow } from './schedules.fixture.js';
 import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
 import { Webhook } from './webhooks.fixture.js';
@@ -175,7 +176,29 @@ describe('hosts that joined a running installation with a credential of their ow
   });
 });
 
-describe('hosts that are cut off for more than 30 s', () => {
+describe('hosts that are cut off or dead for more than 30 s', () => {
+  let dead: JoinedHost;
+  let died: string;
+  /** Unix milliseconds. */
+  let begun: number;
+  let ended: number;
+  const lastReportOf = async ({ id }: JoinedHost): Promise<number> =>
+    Date.parse((await listed(api, id))?.lastSeenAt ?? '');
+
+  // The first test takes longer than the loss of this host.
+  beforeAll(async () => {
+    dead = await joinAs('five');
+    begun = Date.now();
+    died = await agentOn(dead);
+    expect((await api.chat(died, 'hello')).status).toBe(200);
+    const ran = Date.now();
+    await eventually(async () => expect(await lastReportOf(dead)).toBeGreaterThan(ran));
+    ended = Date.now();
+    const guest = guestOf(died);
+    await dead.runtime.end('SIGKILL');
+    if (guest !== undefined) signalAll(treeOf(guest), 'SIGKILL');
+  });
+
   it('are lost with their agents, which 503 within 5 s; one that returns has its agents as they were, one that was removed, or whose credential was revoked, ends them', async () => {
     const [kept, given] = [host(0), host(2)];
     const runs = await agentOn(kept);
@@ -240,6 +263,35 @@ describe('hosts that are cut off for more than 30 s', () => {
     await eventually(() => expect(programOf(barred)).toBeUndefined(), { timeoutMs: 90_000 });
     expect((await api.get(`/api/agents/${lost}`)).body).toMatchObject({ state: 'failed' });
   });
+
+  it('and never return: their agents are active until their last report, also once they are removed', async () => {
+    await untilHostIs(api, dead.id, 'lost');
+    const active = async (): Promise<number> => {
+      const { body } = await api.get<{ rows: readonly { activeSeconds: number; chats: number }[] }>(
+        `/api/v1/usage?agentId=${died}`,
+      );
+      expect(body.rows).toMatchObject([{ chats: 1 }]);
+      return (body.rows[0]?.activeSeconds ?? 0) * 1_000;
+    };
+    const untilFailedFor = (reason: string) =>
+      eventually(
+        async () => {
+          const { body } = await api.get(`/api/agents/${died}`);
+          expect(body).toMatchObject({ state: 'failed', lastError: { code: reason } });
+        },
+        { timeoutMs: LOST_WITHIN_MS },
+      );
+    await untilFailedFor('host_lost');
+    await eventually(async () => expect(await active()).toBeLessThanOrEqual(ended - begun), {
+      timeoutMs: 15_000,
+    });
+    const counted = await active();
+    expect(counted).toBeLessThanOrEqual((await lastReportOf(dead)) - begun);
+    expect(counted).toBeGreaterThan(0);
+    expect((await api.call('DELETE', `${HOSTS}/${dead.id}`)).status).toBe(204);
+    await untilFailedFor('host_removed');
+    expect(await active()).toBe(counted);
+  });
 });
 
 describe('orders to a host', () => {
@@ -267,3 +319,5 @@ describe('orders to a host', () => {
     expect((await api.get(`/api/agents/${id}`)).body['state']).toBe('running');
   });
 });
+
+describeRecount(running);

@@ -1,5 +1,6 @@
 import type { Env } from '@berth/config';
 import { afterAll, beforeAll } from 'vitest';
+import { describeAgentApi } from './agent-api.suite.js';
 import { describeAgentsApi } from './agents-api.suite.js';
 import { prepareContainerStack, stopContainerStack } from './container-stack.fixture.js';
 import { describeConsoleCommand } from './console-command.suite.js';
@@ -29,6 +30,7 @@ afterAll(async () => {
 });
 
 describeAgentsApi(() => stack);
+describeAgentApi(() => stack);
 describeEnvironmentApi(() => stack);
 describeExecApi(() => stack);
 describeExecAndAgents(() => stack);

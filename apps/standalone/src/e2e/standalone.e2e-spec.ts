@@ -2,17 +2,19 @@ import type { FakeUpstream } from '@berth/testing/upstream';
 import { afterAll, beforeAll } from 'vitest';
 import { describeAccountApi } from './account-api.suite.js';
 import { describeAccountsApi } from './accounts-api.suite.js';
+import { describeAgentApi } from './agent-api.suite.js';
 import { describeAgentsApi } from './agents-api.suite.js';
 import { describeAnalytics } from './analytics.suite.js';
 import { describeAppProxy } from './app.suite.js';
 import { describeCaps } from './caps.suite.js';
 import { describeConsoleCommand } from './console-command.suite.js';
-import { describeAuditOfEndUsers } from './audit-api.suite.js';
+import { describeAuditApi } from './audit-api.suite.js';
 import { describeConsoleApi } from './console.suite.js';
 import { describeDoctorCommand } from './doctor-command.suite.js';
 import { describeEndUserPage } from './end-user-page.suite.js';
 import { environmentOfPage } from './end-user-page.fixture.js';
 import { describeEndUserSuspension } from './end-user-suspension.suite.js';
+import { describeEndUserActivity } from './end-user-activity.suite.js';
 import { describeEndUserAgents } from './end-user-agents.suite.js';
 import { describeEndUserTokens } from './end-user-tokens.suite.js';
 import { describeEndUsersApi } from './end-users-api.suite.js';
@@ -33,10 +35,13 @@ import { describeSchedules } from './schedules.suite.js';
 import { describeShownSecrets } from './shown-secrets.suite.js';
 import { describeTokensApi } from './tokens-api.suite.js';
 import { describeLlm } from './llm-calls.suite.js';
+import { describeLlmInside } from './llm-inside.suite.js';
 import { provideModels } from './llm.fixture.js';
 import { describeOpenStreams } from './open-streams.suite.js';
 import { describeWebhookCallers } from './webhook-callers.suite.js';
+import { describeWebhookQueue } from './webhook-queue.suite.js';
 import { describeWebhooks } from './webhooks.suite.js';
+import { describeRecount } from './recount.suite.js';
 import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
 import { describeUsage } from './usage-api.suite.js';
 
@@ -57,12 +62,14 @@ afterAll(async () => {
 });
 
 describeAgentsApi(() => stack);
+describeAgentApi(() => stack);
 describeAnalytics(() => stack);
 describeAccountApi(() => stack);
 describeAccountsApi(() => stack);
 describeIsolation(() => stack);
 describeEndUsersApi(() => stack);
 describeEndUserAgents(() => stack);
+describeEndUserActivity(() => stack);
 describeEndUserTokens(() => stack);
 describePoliciesApi(() => stack);
 describeCaps(() => stack);
@@ -74,7 +81,7 @@ describeTokensApi(() => stack);
 describeShownSecrets(() => stack);
 describeEndUserSuspension(() => stack);
 describeOpenStreams(() => stack);
-describeAuditOfEndUsers(() => stack);
+describeAuditApi(() => stack);
 describeUsage(() => stack);
 describeEnvironmentApi(() => stack);
 describeExecApi(() => stack);
@@ -84,17 +91,23 @@ describeFileTransfers(() => stack);
 describeFileChanges(() => stack);
 describeConsoleApi(() => stack);
 describeHeldMessages(() => stack);
-describeIdleTime(() => stack);
+describeIdleTime(
+  () => stack,
+  () => upstream,
+);
 describeSchedules(() => stack);
 describeLlm(
   () => stack,
   () => upstream,
 );
+describeLlmInside(() => stack);
 describeAppProxy(() => stack);
 describeConsoleCommand(() => stack);
 describeDoctorCommand(() => stack);
 describeEndUserPage(() => stack);
 describeFeedback(() => stack);
 describeWebhooks(() => stack);
+describeWebhookQueue(() => stack);
 describeWebhookCallers(() => stack);
 describeLargestAgents(() => stack);
+describeRecount(() => stack);

@@ -30,7 +30,7 @@ export const queryTables = async (
   }
 };
 
-/** A table that nobody else can write until it is released. */
+/** A table that no other session can write until it is released. */
 export interface HeldTable {
   /** How many sessions wait for it. */
   waiting(): Promise<number>;

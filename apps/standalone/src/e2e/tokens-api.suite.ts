@@ -47,9 +47,13 @@ export const describeTokensApi = (stack: () => Stack): void => {
         expect((await statuses(key)).filter(([, status]) => status !== 401)).toEqual([]);
     });
 
-    it('is 403 on every route that is not for tokens if it is a token, whatever its scopes', async () => {
+    it('is 403 on every route that is not for tokens if it is a token, whatever its scopes, and 401 on those for agents', async () => {
       const key = await mintToken(api, owner, ALL_SCOPES);
-      const reached = (await statuses(key)).filter(([, status]) => status !== 403).map(([route]) => route);
+      const found = await statuses(key);
+      const isForAgents = ([route]: readonly [string, number]): boolean => route.includes(' /agent/v1/');
+      expect(new Set(found.filter(isForAgents).map(([, status]) => status))).toEqual(new Set([401]));
+      const others = found.filter((one) => !isForAgents(one));
+      const reached = others.filter(([, status]) => status !== 403).map(([route]) => route);
       expect([...reached].sort()).toEqual([
         'DELETE /api/agents/{agent_id}/files/delete',
         'GET /api/agents/{agent_id}',

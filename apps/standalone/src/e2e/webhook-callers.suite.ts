@@ -112,10 +112,11 @@ export const describeWebhookCallers = (stack: () => Stack): void => {
     });
   });
 
-  it('a webhook of a suspended account is 403 until the account is resumed', async () => {
+  it('a webhook of a suspended account is 403 from its suspension until it is resumed, also for a caller of a moment ago', async () => {
     const { id, key } = await openAccount(api, 'hooked');
     const hook = new Webhook(stack, api, await runningAgentOf(api, key, { templateId: 'blank' }));
     for (const [suspended, expected] of [
+      [false, '202 '],
       [true, '403 account_suspended'],
       [false, '202 '],
     ] as const) {
@@ -178,6 +179,9 @@ export const describeWebhookCallers = (stack: () => Stack): void => {
       }
       const other = await hook.invoke('other', { token, headers });
       expect([other.status, other.body.detail.code]).toEqual([409, 'idempotency_key_reused']);
+      await hook.rotate();
+      const late = await hook.invoke('same', { token, headers });
+      expect([late.status, late.body.detail.code]).toEqual([401, 'unauthenticated']);
       const without = await hook.invoke('same', { headers });
       expect([without.status, without.body.deliveryId === first.body.deliveryId]).toEqual([202, false]);
       expect(await hook.deliveries()).toHaveLength(2);

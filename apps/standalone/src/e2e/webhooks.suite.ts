@@ -7,7 +7,6 @@ import { queryTables } from './tables.fixture.js';
 import { Webhook } from './webhooks.fixture.js';
 
 const MIB = 1_048_576;
-const QUEUE = 1_000;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /** What becomes of the messages of webhooks. */
@@ -135,31 +134,6 @@ export const describeWebhooks = (stack: () => Stack): void => {
       expect((await api.get(`${hook.path}/deliveries?status=lost`)).status).toBe(400);
     }, 60_000);
   });
-
-  it('a full queue refuses an invoke, which is not queued, and takes the next one once there is a place', async () => {
-    const { id } = await api.runningAgent({ templateId: 'blank' });
-    await api.post(`/api/agents/${id}/stop`);
-    const hook = new Webhook(stack, api, id);
-    await hook.accepted('first');
-    // The rate of a caller would make 1,000 calls take half an hour.
-    await queryTables(
-      stack().dataDir,
-      `INSERT INTO delivery_vault.webhook_bodies (delivery_id, account_id, agent_id, bytes)
-       SELECT $1 || '_' || n, 'acc_1', $1, 1 FROM generate_series(2, $2::integer) n`,
-      [id, QUEUE],
-    );
-    const { status, headers, body } = await hook.invoke('one too many');
-    expect([status, body.detail.code]).toEqual([429, 'queue_full']);
-    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(await hook.deliveries()).toHaveLength(1);
-    await queryTables(
-      stack().dataDir,
-      `DELETE FROM delivery_vault.webhook_bodies WHERE delivery_id = $1 || '_2'`,
-      [id],
-    );
-    await hook.accepted('fits');
-    expect((await api.call('DELETE', `/api/agents/${id}`)).status).toBe(204);
-  }, 60_000);
 
   it('an agent without chat fails its webhooks as chat_unsupported', async () => {
     const { id } = await api.runningAgent({ templateId: 'blank' });

@@ -115,6 +115,10 @@ export interface Standing {
   readonly suspended: boolean;
 }
 
+export interface FindSuspended {
+  readonly accountIds: readonly string[];
+}
+
 /** Whether the account of a valid key is suspended; then every request with it is refused. */
 export interface AuthenticatedKey extends Principal {
   readonly suspended: boolean;
@@ -132,6 +136,11 @@ export const accountsRequests = {
    * Whether the account of a credential that another service has found is suspended, as `authenticate` tells it of a key.
    */
   standing: defineRequest<GetStanding, Standing>('qry.accounts.standing.v1', 4_700),
+  /** As `standing` of many: those of the accounts that are suspended. */
+  suspended: defineRequest<FindSuspended, { readonly accountIds: readonly string[] }>(
+    'qry.accounts.suspended.v1',
+    4_700,
+  ),
   /** Whether it is the account of the installation's first start. */
   isFirst: defineRequest<GetStanding, { readonly isFirst: boolean }>('qry.accounts.is-first.v1', 4_700),
   /**

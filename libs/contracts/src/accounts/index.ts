@@ -11,6 +11,7 @@ export {
   type AccountView,
   type Authenticate,
   type AuthenticatedKey,
+  type FindSuspended,
   type GetAccount,
   type GetOwnAccount,
   type GetStanding,

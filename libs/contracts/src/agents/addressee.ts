@@ -4,3 +4,11 @@ export interface Addressee {
   /** Why the agent cannot be used now. */
   readonly suspended: 'account_suspended' | 'end_user_suspended' | null;
 }
+
+export interface FindAddressees {
+  readonly agentIds: readonly string[];
+}
+
+export interface FoundAddressee extends Addressee {
+  readonly agentId: string;
+}

@@ -18,7 +18,7 @@ export interface AuthenticatedAgent {
 
 /** Who pays for the LLM calls of the agent. */
 export interface LlmCaller extends AuthenticatedAgent {
-  /** Null for an agent of no end user. */
+  /** Null for an agent without an end user. */
   readonly endUserId: string | null;
   /** The monthly spend cap in force; null: none. */
   readonly capCents: number | null;

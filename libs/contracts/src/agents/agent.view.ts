@@ -64,4 +64,5 @@ export interface EnvVarView {
 }
 
 /** What an agent was used for. */
-export type ActivityKind = 'chat' | 'file' | 'exec' | 'console' | 'app' | 'webhook' | 'schedule' | 'start';
+export type ActivityKind =
+  'chat' | 'file' | 'exec' | 'console' | 'app' | 'llm' | 'webhook' | 'schedule' | 'start';

@@ -18,10 +18,13 @@ export const agentsErrors = defineErrors({
   },
   compute_cap_reached: {
     kind: 'payment_required',
-    when: 'the agents of the end user have been awake for the minutes that its policy allows in this month',
+    when: 'the agents of the end user have been awake for as many minutes as its policy allows per month',
   },
   deployment_not_found: { kind: 'not_found', when: 'the agent has no deployment with this id' },
-  env_too_large: { kind: 'conflict', when: 'the variables are too large together for one process' },
+  env_too_large: {
+    kind: 'conflict',
+    when: "the agent's environment variables together are too large for one process",
+  },
   env_var_not_found: { kind: 'not_found', when: 'the agent has no variable with this name' },
   external_id_taken: { kind: 'conflict', when: 'another agent of the account has this external id' },
   host_not_found: { kind: 'not_found', when: 'no host has this id' },
@@ -46,7 +49,7 @@ export const agentsErrors = defineErrors({
   too_many_app_connections: { kind: 'exhausted', when: 'the app of the agent has too many open connections' },
   wake_limit_reached: {
     kind: 'exhausted',
-    when: 'the agents of the end user have been woken as often as its policy allows in 60 minutes; see `Retry-After`',
+    when: 'within 60 minutes, the agents of the end user were woken as often as its policy allows; see `Retry-After`',
   },
   unknown_template: { kind: 'invalid', when: 'no template has this id' },
 });

@@ -1,4 +1,4 @@
-import type { Addressee } from './addressee.js';
+import type { Addressee, FindAddressees, FoundAddressee } from './addressee.js';
 import { defineRequest, type CommandEnvelope, type Page } from '@berth/kernel';
 import type { NullWhenAbsent } from '../schema/index.js';
 import type {
@@ -204,6 +204,10 @@ export const agentsRequests = {
   locate: defineRequest<LocateAgent, LocatedAgent>('qry.agents.locate.v1'),
   /** Whose agent it is. Never wakes it. Errors: not_found `agent_not_found`. */
   addressee: defineRequest<{ readonly agentId: string }, Addressee>('qry.agents.addressee.v1'),
+  /** As `addressee` of many; `found` lacks those that do not exist. */
+  addressees: defineRequest<FindAddressees, { readonly found: readonly FoundAddressee[] }>(
+    'qry.agents.addressees.v1',
+  ),
   templates: defineRequest<Record<string, never>, { readonly items: readonly TemplateView[] }>(
     'qry.agents.templates.v1',
   ),

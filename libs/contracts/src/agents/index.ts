@@ -1,5 +1,5 @@
 export { aboutIdentity } from './sealed-identity.js';
-export type { Addressee } from './addressee.js';
+export type { Addressee, FindAddressees, FoundAddressee } from './addressee.js';
 export { AGENT_LIMITS, variableBytes } from './agent-limits.js';
 export {
   AGENT_STATES,

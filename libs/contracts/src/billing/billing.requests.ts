@@ -60,7 +60,7 @@ export interface UsageReport<Row extends UsageRow = UsageRow> {
   /** Of all rows of the range, not only of this page. */
   readonly totals: UsageTotals;
   readonly nextCursor: string | null;
-  /** What still goes on counts up to this moment. */
+  /** Usage in progress, such as a running agent, is counted up to this moment. */
   readonly asOf: string;
 }
 

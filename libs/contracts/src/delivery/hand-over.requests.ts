@@ -28,7 +28,7 @@ export type HandOverOutcome =
   | { readonly outcome: 'failed'; readonly code: string; readonly message: string };
 
 /**
- * Requests of those who send messages that nobody waits for.
+ * Requests of services that send messages for which no caller waits.
  *
  * `handOver` wakes the agent and waits up to 600 s for the program's status. Its errors mean that the message was not
  * handed over: those of `agentsRequests.ensureAwake` (`agent_stopped`, `compute_cap_reached`, `end_user_suspended`, …);

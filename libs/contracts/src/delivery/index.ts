@@ -2,6 +2,7 @@ export { deliveryRequests, type Chat, type ChatReply, type DeliverAttachment } f
 export { chatBody, type ChatBody } from './delivery.schemas.js';
 export { deliveryErrors } from './delivery.errors.js';
 export { handOverRequests, type HandOver, type HandOverOutcome } from './hand-over.requests.js';
+export { saysHandedOver } from './handed-over.js';
 export {
   listWebhookDeliveriesQuery,
   WEBHOOK_LIMITS,

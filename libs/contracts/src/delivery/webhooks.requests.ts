@@ -19,10 +19,8 @@ export interface WebhookCaller {
   readonly suspended: 'account_suspended' | 'end_user_suspended' | null;
 }
 
-export interface InvokeWebhook extends CommandEnvelope {
-  readonly agentId: string;
-  /** null for a call without a token. */
-  readonly tokenId: string | null;
+/** The caller is authorized as `authorize` does, whatever was found out about it before. */
+export interface InvokeWebhook extends CommandEnvelope, AuthorizeWebhook {
   readonly message: string;
   readonly contentType: string | null;
   /** Size of the request's body. */
@@ -62,17 +60,17 @@ export interface WebhookTokenOf extends CommandEnvelope {
   readonly agentId: string;
 }
 
-/** The token is a secret: it is returned to its owner and stands nowhere else. */
+/** The token is a secret: it is returned to its owner and stored only in sealed form. */
 export interface WebhookToken {
   readonly token: string;
   readonly createdAt: string;
 }
 
 /**
- * Webhooks of agents. Errors of all: not_found `agent_not_found`. Of `authorize`: unauthenticated `unauthenticated`,
- * exhausted `rate_limited`. Of `invoke` and `redeliver`: exhausted `rate_limited` and `queue_full`, each with
- * `retryAfterSeconds`. Of `redeliver`: not_found `delivery_not_found`, conflict `body_forgotten`, forbidden
- * `account_suspended` and `end_user_suspended`.
+ * Webhooks of agents. Errors of all: not_found `agent_not_found`. Of `authorize` and `invoke`: unauthenticated
+ * `unauthenticated`, exhausted `rate_limited`, unavailable `service_unavailable`. Of `invoke` and `redeliver`: exhausted
+ * `rate_limited` and `queue_full`, each with `retryAfterSeconds`, and forbidden `account_suspended` and
+ * `end_user_suspended`. Of `redeliver`: not_found `delivery_not_found`, conflict `body_forgotten`.
  */
 export const webhookRequests = {
   /** Looked up at every call, so that a rotated token ends at once. Counts wrong tokens. */

@@ -94,8 +94,8 @@ export const endUsersRequests = {
   /** Errors: invalid `invalid_external_id`. */
   put: defineRequest<PutEndUser, PutEndUserResult>('cmd.end-users.put.v1', 10_000, { whenLost: 'repeat' }),
   /**
-   * Names the end user to whom something new will belong, with the key that seals its personal data. Somebody unknown is
-   * not created yet, so that a refused creation creates nobody. Errors: invalid `invalid_external_id`.
+   * Returns the id of the end user that will own a new resource, with the key that seals its personal data. An unknown end
+   * user is not created yet, so that a refused creation leaves none behind. Errors: invalid `invalid_external_id`.
    */
   enlist: defineRequest<EndUserCommand, EnlistedEndUser>('cmd.end-users.enlist.v1', undefined, {
     whenLost: 'repeat',

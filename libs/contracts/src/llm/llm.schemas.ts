@@ -7,7 +7,7 @@ export const grantCreditsBody = Type.Object(
     cents: whole(-1_000_000_000_000, 1_000_000_000_000, {
       description: 'Is added to the balance; a negative number is taken away.',
     }),
-    note: Type.Optional(text({ max: 1_024 }, { description: 'Why. Stands in the audit.' })),
+    note: Type.Optional(text({ max: 1_024 }, { description: 'Why. Recorded in the audit.' })),
   },
   { $id: 'GrantCreditsBody' },
 );

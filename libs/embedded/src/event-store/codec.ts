@@ -14,7 +14,7 @@ type ProposedMessage = streams.AppendReq.ProposedMessage | streams.BatchAppendRe
 
 const JSON_TYPE = 'application/json';
 
-/** Reads a stream name; throws a status for an invalid one. */
+/** Reads a stream name; throws a gRPC status if it is invalid. */
 export function toStreamName(identifier: shared.StreamIdentifier | undefined): string {
   const name = Buffer.from(identifier?.getStreamName_asU8() ?? []).toString('utf8');
   if (name === '' || name === '$$' || name === '$all')
@@ -41,7 +41,7 @@ export function toEventId(uuid: shared.UUID | undefined): Buffer {
   return id;
 }
 
-/** Reads a proposed event; throws a status when its id, type or content type is missing. */
+/** Reads a proposed event; throws a gRPC status if its id, type or content type is missing. */
 export function toProposedEvent(message: ProposedMessage): ProposedEvent {
   const map = message.getMetadataMap();
   const type = map.get('type');
@@ -57,7 +57,7 @@ export function toProposedEvent(message: ProposedMessage): ProposedEvent {
 }
 
 /**
- * Reads an unsigned 64-bit number. Above 2^53 it returns the nearest number: no revision or position gets that high.
+ * Reads an unsigned 64-bit number. Above 2^53 the result is rounded, but no revision or position is that high.
  */
 export function toNumber(value: string): number {
   return Number(value);

@@ -52,7 +52,7 @@ export class SupervisedProcess {
     return this.#child?.pid;
   }
 
-  /** Spawns, and resolves when the process is ready. On failure nothing stays behind. */
+  /** Spawns the process, and resolves when it is ready. On failure no process is left behind. */
   async start(): Promise<void> {
     try {
       await this.#spawnUntilReady();
@@ -136,11 +136,11 @@ export class SupervisedProcess {
 
   #spawn(): ChildProcess {
     const { spec } = this;
-    const how = dieWithParent(spec.command, spec.args, spec.ending[0].signal, spec.runAs);
-    const child = spawn(how.command, how.args, {
+    const launch = dieWithParent(spec.command, spec.args, spec.ending[0].signal, spec.runAs);
+    const child = spawn(launch.command, launch.args, {
       cwd: spec.cwd,
       env: spec.env,
-      ...how.runAs,
+      ...launch.runAs,
       // A session of its own, so that Ctrl-C in a terminal reaches this process only, which ends the parts in order.
       detached: true,
       stdio: ['pipe', 'pipe', this.#file.fd],

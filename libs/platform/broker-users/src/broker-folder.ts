@@ -5,17 +5,18 @@ import type { BrokerAddress } from './broker-probe.js';
 import { HostAccess } from './host-access.js';
 import { HostUsers } from './host-users.js';
 
-/** The users of hosts as elements of `users` in a nats-server configuration, in the broker's folder. */
+/** The file in the broker's folder that lists the users of hosts: elements of `users` in a nats-server configuration. */
 export const HOST_USERS_FILE = 'hosts.conf';
 
 /**
- * Gives hosts users on a broker that another program runs: writes them to `hosts.conf` in the folder, in the syntax of
- * nats-server. The program that runs the broker makes it read the file again; `infra/compose/nats-start.sh` does.
+ * Manages the users of hosts on a broker that another program runs. Every change is written to `hosts.conf` in the
+ * broker's folder; that program must reload the broker when the file changes, as `infra/compose/nats-start.sh` does.
  *
- * @param broker.folder where the users are kept, with their passwords
+ * @param broker.folder where the users and their passwords are stored
+ * @param broker.instance the name of the installation (`BERTH_INSTANCE`), part of every subject
  * @param broker.address where this process reaches the broker
- * @param broker.reachedAt where hosts reach it
- * @param broker.withinMs how long the broker may take to read it (10 s)
+ * @param broker.reachedAt where hosts reach the broker
+ * @param broker.withinMs how long the broker may take to apply a change (default 10 s)
  */
 export const hostAccessIn = (broker: {
   readonly folder: string;

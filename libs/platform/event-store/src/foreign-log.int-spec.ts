@@ -9,7 +9,7 @@ import { historyProjection, rowsOf } from './fixtures/history-projection.js';
 import { newEvent, quietLog, record, supervised } from './fixtures/store-fixture.js';
 import { connectEventStore, PositionBeyondLog, ProjectionRunner, type EventStore } from './index.js';
 
-/* Each test has its own log, which is empty at first, like in a new installation. */
+/* Each test has its own log, which is empty at first, as in a new installation. */
 
 let infra: TestInfra;
 let folder: string;
@@ -152,7 +152,7 @@ describe('a log that ends before a stored position', () => {
     expect(await rowsOf(database)).toHaveLength(2);
   });
 
-  it('makes a projection wait with readiness until its tables are built again', async () => {
+  it('keeps a projection from being caught up until its tables are built again', async () => {
     const before = start(runner());
     expect(await before.waitFor(await write('note-1', [1, 2, 3]), 5_000)).toBe(true);
     await restart();

@@ -81,7 +81,7 @@ export class EsdbClient {
     return this.#heardAt;
   }
 
-  /** Counts the result as a sign of life even if the caller has stopped waiting for it. */
+  /** Counts the result as a response of the leader even if the caller has stopped waiting for it. */
   async listen<T>(call: Promise<T>): Promise<T> {
     const result = await call;
     this.heard();
@@ -98,7 +98,7 @@ export class EsdbClient {
     this.#waitingSince = undefined;
   }
 
-  /** How long calls have been waiting without any sign of life, in milliseconds. */
+  /** How long calls have been waiting without any response, in milliseconds. */
   get silentFor(): number {
     return this.#waitingSince === undefined ? 0 : performance.now() - this.#waitingSince;
   }

@@ -14,7 +14,7 @@ import { readSubordinateIds } from './subordinate-ids.js';
 /** The check as a whole may take 5 s. */
 const ASKED_WITHIN_MS = 3_000;
 const PLUGINS = ['bridge', 'host-local', 'loopback', 'firewall'];
-/** Where nerdctl looks for containerd's socket by itself. */
+/** Where nerdctl looks for containerd's socket by default. */
 export const DEFAULT_ADDRESS = '/run/containerd/containerd.sock';
 const CNI_FOLDERS: readonly string[] = [
   '/opt/cni/bin',

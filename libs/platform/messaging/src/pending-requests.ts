@@ -25,7 +25,7 @@ export interface SilenceAllowance {
   spend(millis: number): void;
 }
 
-/** What happens to a request that gets no sign of life. */
+/** What happens to a request that gets neither a heartbeat nor a reply. */
 export interface SilenceRules {
   readonly whenLost: WhenLost;
   readonly allowance?: SilenceAllowance | undefined;
@@ -87,7 +87,7 @@ export class PendingRequests {
   }
 
   /**
-   * How long `id` will wait without a sign of life, in milliseconds; 0 if `id` is unknown or its caller has given up.
+   * How long `id` will wait for a heartbeat or the reply, in milliseconds; 0 if `id` is unknown or its caller has given up.
    */
   waitsMs(id: string): number {
     const pending = this.#pending.get(id);
@@ -107,7 +107,7 @@ export class PendingRequests {
     return pending === undefined || pending.tries === 1 ? 0 : performance.now() - pending.addedAt;
   }
 
-  /** Records a sign of life; returns whether `id` is pending. */
+  /** Records a heartbeat; returns whether `id` is pending. */
   heard(id: string): boolean {
     const pending = this.#pending.get(id);
     if (pending === undefined) return false;

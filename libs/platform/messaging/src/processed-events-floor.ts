@@ -10,13 +10,13 @@ export interface ProcessedEventsFloorOptions {
   readonly durable: string;
   readonly store: MarkedLog;
   readonly log: Logger;
-  /** Called in the transaction that lowers the floor: discard what was derived from later positions. */
+  /** Called in the transaction that lowers the floor to `position`; discards what was derived from later events. */
   readonly forgetAfter?: ((position: bigint | null, tx: SqlRunner) => Promise<void>) | undefined;
 }
 
 /**
- * The position up to which a consumer has handled everything. A floor belongs to one log: when the log was replaced or
- * restored from a backup, events below it may be new, so it is lowered to the last event that both logs have.
+ * The position up to which a consumer has handled every event. A floor belongs to one log: if the log is replaced or
+ * restored from a backup, events below the floor may be new, so it is lowered to the last event that both logs contain.
  */
 export class ProcessedEventsFloor {
   #mark: LogMark | null = null;
@@ -37,13 +37,13 @@ export class ProcessedEventsFloor {
     this.#mark = null;
     if (row === undefined) return;
     const position = BigInt(row.floor_position);
-    // Floors of earlier versions have no event id, so the event in the log is accepted.
+    // Earlier versions stored no event id with the floor; then the log is taken to be the right one.
     const eventId = row.floor_event ?? (await store.eventAt(position))?.id ?? '';
     this.#mark = { position, eventId };
     await this.#compare();
   }
 
-  /** Whether the event is below the floor and the floor belongs to this log. */
+  /** Whether the event at this position of the current log was handled, because it is at or below the floor. */
   async covers(position: bigint): Promise<boolean> {
     if (this.#mark === null || position > this.#mark.position) return false;
     if (Date.now() - this.#comparedAt > COMPARED_MS) await this.#compare();
@@ -81,8 +81,7 @@ export class ProcessedEventsFloor {
       'The log was replaced or restored: the consumer handles the events after the last common one again.',
     );
     await database.transaction(async (tx) => {
-      const { rowCount } = await lower(tx, durable, from, common);
-      if (rowCount > 0) await forgetAfter?.(common?.position ?? null, tx);
+      if (await storeLowered(tx, durable, from, common)) await forgetAfter?.(common?.position ?? null, tx);
     });
     this.#mark = common;
   }
@@ -112,13 +111,13 @@ export class ProcessedEventsFloor {
   }
 }
 
-/** Does nothing when another instance was faster. */
-const lower = async (
+/** Returns false, without a change, if another instance has already moved the floor. */
+const storeLowered = async (
   tx: SqlRunner,
   durable: string,
   from: LogMark,
   to: LogMark | null,
-): Promise<{ readonly rowCount: number }> => {
+): Promise<boolean> => {
   const floor = [durable, from.position.toString()];
   const rows =
     to === null
@@ -131,5 +130,5 @@ const lower = async (
            WHERE durable = $1 AND floor_position = $2 RETURNING 1`,
           [...floor, to.position.toString(), to.eventId],
         );
-  return { rowCount: rows.length };
+  return rows.length > 0;
 };

@@ -19,7 +19,7 @@ export const HEADERS = {
   /** On a request: the caller supports heartbeats. On an empty reply: the handler still runs. */
   heartbeat: 'Berth-Heartbeat',
   /**
-   * On a request: `<clock id> <time of sending on that clock> <ms that its caller waits for a first sign of life> <ms
+   * On a request: `<clock id> <time of sending on that clock> <ms that its caller waits for the first heartbeat or reply> <ms
    * that it has waited already, on a request that is sent again>`.
    */
   sent: 'Berth-Sent',
@@ -27,7 +27,7 @@ export const HEADERS = {
   stillWaiting: 'Berth-Still-Waiting',
 } as const;
 
-/** When a request was sent, and how long its caller waits for a first sign of life. */
+/** When a request was sent, and how long its caller waits for the first heartbeat or reply. */
 export interface Sending {
   readonly clock: string;
   readonly sentAt: number;
@@ -40,7 +40,7 @@ export interface Sending {
 export interface Waiting {
   readonly clock: string;
   readonly now: number;
-  /** How long from `now` the caller waits for a sign of life; 0 when it has given up. */
+  /** How long from `now` the caller waits for a heartbeat or the reply; 0 when it has given up. */
   readonly waitsMs: number;
 }
 

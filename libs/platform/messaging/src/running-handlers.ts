@@ -18,7 +18,7 @@ export interface Heartbeat {
 
 /** A running handler and the state of its caller. */
 export class Running implements RequestCaller {
-  /** When the caller last received a sign of life, as far as this process knows. */
+  /** When the caller last received a heartbeat, as far as this process knows. */
   #beatAt: number;
   #first = true;
   #settled = false;
@@ -77,7 +77,7 @@ export class RunningHandlers {
     const entry = new Running(heartbeat, commandId);
     this.#running.add(entry);
     this.#ticker ??= setInterval(() => this.#tick(), TICK_MS);
-    // The caller has been without a sign of life for a while.
+    // The caller has received no heartbeat for a while.
     if ((heartbeat?.age ?? 0) > BEAT_EVERY_MS) entry.tick(performance.now());
     try {
       await work(entry);

@@ -16,7 +16,7 @@ export interface AnalystView {
 }
 
 /**
- * Creates the view anew, with its comments, for the role `berth_analyst`. Creates the role if the service may; otherwise the
+ * Creates or replaces the view, with its comments, for the role `berth_analyst`. Creates the role if the service may; otherwise the
  * operator creates it, before or after. Runs in the transaction that publishes the tables of the view.
  */
 export const publishAnalystView = async (tx: SqlRunner, view: AnalystView): Promise<void> => {

@@ -20,7 +20,7 @@ class World implements Clock {
   private request<Res>(): Promise<Res> {
     this.requests++;
     return this.down
-      ? Promise.reject(new DomainError('unavailable', 'service_unavailable', 'Nobody answers.'))
+      ? Promise.reject(new DomainError('unavailable', 'service_unavailable', 'No response.'))
       : Promise.resolve({ key: this.key } as Res);
   }
 }

@@ -16,7 +16,7 @@ it('data of an end user is sealed: it reveals nothing, and opens with the key on
   expect(fromPersonal(undefined, ABOUT, personal)).toBeNull();
 });
 
-it('data of nobody stays in the clear and needs no key', () => {
+it('data without an end user stays in plaintext and needs no key', () => {
   const personal = toPersonal(null, ABOUT, data);
   expect(personal).toEqual({ endUserId: null, data });
   expect(fromPersonal(null, ABOUT, personal)).toEqual(data);

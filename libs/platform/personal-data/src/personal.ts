@@ -2,7 +2,7 @@ import type { PersonalKey } from './personal-key.js';
 
 /**
  * Data that is personal if it belongs to an end user: an event then holds it sealed under the key of that end user, and
- * otherwise in the clear.
+ * otherwise in plaintext.
  */
 export type Personal<Data> =
   { readonly endUserId: null; readonly data: Data } | { readonly endUserId: string; readonly sealed: string };

@@ -134,7 +134,7 @@ export const claimInstallation = async (
     return taken.catch((error: unknown) => {
       if (error instanceof InstanceTaken)
         throw new ConfigError([
-          `BERTH_INSTANCE must name no other installation: ${error.instance} is used on this broker by one with another event log (a name is free again when that one stops, or ${SILENT_MS / 1_000} s after its last sign of life)`,
+          `BERTH_INSTANCE must name no other installation: ${error.instance} is used on this broker by one with another event log (a name is free again when that one stops, or ${SILENT_MS / 1_000} s after its last heartbeat)`,
         ]);
       throw jetStreamFailure(error, link, since);
     });

@@ -25,8 +25,8 @@ export interface Main<Config extends ProcessEnv> {
 const STOP_DEADLINE_MS = 9_000;
 
 /**
- * Runs a service until SIGTERM or SIGINT; SIGHUP does not end it. Exit codes: 0 stopped, 78 invalid configuration, 69 unsuitable host, 1 any
- * other failure.
+ * Runs a service until SIGTERM or SIGINT; SIGHUP does not end it. Exit codes: 0 stopped, 78 invalid configuration, 69
+ * unsuitable host, 1 any other failure.
  */
 export const runMain = async <Config extends ProcessEnv>(main: Main<Config>): Promise<void> => {
   // By default the signal would end the process; services that read the operator's file again listen themselves.
@@ -82,7 +82,7 @@ const stopOnSignal = (service: Stoppable, telemetry: Telemetry, log: Logger): vo
       .stop()
       .then(() => telemetry.stop())
       .then(
-        // 0, unless the service stopped the process itself.
+        // With 0, or with the `process.exitCode` that the service has set because it stopped by itself.
         () => process.exit(),
         (error: unknown) => {
           log.error({ err: error }, 'did not stop cleanly');

@@ -8,7 +8,7 @@ export interface LaunchOptions<Config> {
   readonly log: Logger;
   /** Aborts the start, e.g. while it waits for a backing service. */
   readonly signal?: AbortSignal;
-  /** The time that the service's rules go by. Default: the machine's clock. */
+  /** The clock of the service's business rules. Default: the machine's clock. */
   readonly clock?: Clock;
 }
 
@@ -19,9 +19,9 @@ export class ServiceContext<Config = unknown> {
   readonly clock: Clock;
   /** Aborts when the start is abandoned: its caller aborted it, or the service stops because a part of it failed. */
   readonly startSignal: AbortSignal;
-  /** Closed last, in reverse order, even when the start fails. */
+  /** Closed after everything else has stopped, in reverse order; also when the start fails. */
   readonly resources = new AsyncDisposableStack();
-  /** The host of a service that runs once on each host. */
+  /** The id of the host, for a service that runs once on each host; otherwise undefined. */
   readonly host: string | undefined;
   readonly #stopping = new AbortController();
   readonly #afterStart: (() => void)[] = [];
@@ -36,7 +36,7 @@ export class ServiceContext<Config = unknown> {
     this.config = options.config;
     this.log = options.log;
     this.clock = options.clock ?? systemClock;
-    // Every waiting caller adds a listener, and Node would warn about more than ten.
+    // Each waiting caller adds a listener, and Node warns about a leak when there are more than ten.
     setMaxListeners(0, this.#stopping.signal);
     const { signal: stopping } = this.#stopping;
     this.startSignal = options.signal === undefined ? stopping : AbortSignal.any([options.signal, stopping]);
@@ -52,11 +52,12 @@ export class ServiceContext<Config = unknown> {
     this.#afterStart.push(work);
   }
 
-  /** Calls `work` when the service begins to stop; until it has resolved, the service still handles requests. */
+  /** Calls `work` when the service begins to stop. The service handles requests until the promise of `work` resolves. */
   beforeStop(work: () => Promise<void>): void {
     this.#beforeStop.push(work);
   }
 
+  /** Runs the work that `afterStart` registered. */
   started(): void {
     for (const work of this.#afterStart) work();
   }

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openSocketPath } from './socket-path.js';
 
+// The kernel accepts at most 107 characters.
 it.each([10, 150])(
-  'a socket in a folder with a name of %i characters is served and reached',
+  'a socket in a folder whose name has %i characters accepts connections',
   async (length) => {
     const root = mkdtempSync(join(tmpdir(), 'berth-path-'));
     const folder = join(root, 'x'.repeat(length));

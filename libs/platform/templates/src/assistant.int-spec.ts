@@ -80,7 +80,7 @@ describe.each(DIALECTS)('the assistant on a model of the dialect %s', (_dialect,
     expect(ran['response']).toMatch(/"exitCode":3.*remember the milk/);
   });
 
-  it('remembers a conversation after a new start, and no other one', async () => {
+  it('remembers a conversation after a restart, and does not show it in another one', async () => {
     await start({ MODEL: model });
     await chat('my dog is called Rex');
     await chat('use shell {"command":"echo tool-result"}');
@@ -111,14 +111,14 @@ describe('the assistant', () => {
     expect(lastRequest()).toContain('/volume/inbox/a.png');
   });
 
-  it('keeps its credentials from the commands of the model', async () => {
+  it('does not pass its credentials to the commands of the model', async () => {
     await start({ MODEL: 'upstream-model' });
     const { response } = await chat('use shell {"command":"env"}');
     expect(response).toContain('BERTH_VOLUME');
     expect(response).not.toMatch(/token-of-the-agent|upstream-key/);
   });
 
-  it('passes the error of the model on, and forgets the failed turn', async () => {
+  it('returns the error of the model, and forgets the failed turn', async () => {
     await start({ MODEL: 'upstream-model' });
     upstream.on('upstream-model', { status: 403 });
     expect(await chat('lost')).toEqual({ error: 'The upstream fails.' });

@@ -138,7 +138,6 @@ export class DriverFixture {
         env: {},
         token: 'token',
         instructions: null,
-        gatewayUrl: null,
         restart: { maxDeaths: 3, windowMs: 60_000, maxEarlyDeaths: 2 },
         readyWithinMs: COMMAND_MS,
       },

@@ -66,7 +66,7 @@ export class AgentGroups {
     );
   }
 
-  /** What nerdctl is to create the group of the agent's container in; undefined: where it does by itself. */
+  /** What nerdctl is to create the group of the agent's container in; undefined: its default. */
   parentOf(agentId: string): string | undefined {
     return this.#isNested ? join('/', this.parent, agentId) : undefined;
   }

@@ -16,7 +16,7 @@ export interface UserFiles {
   readonly group: string;
 }
 
-/** The user namespace has this many ids; the last ones belong to the guest and to nobody. */
+/** The ids in the user namespace that an image may use; those above belong to the guest and to the user `nobody`. */
 const MAX_ID = 65_000;
 const NUMBER = /^\d{1,9}$/;
 const MAX_FILE_BYTES = 1024 * 1024;

@@ -67,7 +67,7 @@ export interface NerdctlHost {
   /** Limit of open files of an agent's processes. */
   readonly openFiles: number;
   readonly network: AgentNetwork;
-  /** Removes what is on the host, unless agents live on. */
+  /** Removes what is on the host, unless agents still run. */
   close(agentsLiveOn: boolean): Promise<void>;
 }
 

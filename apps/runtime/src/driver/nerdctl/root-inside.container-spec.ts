@@ -65,7 +65,7 @@ describe('an agent that is root inside', () => {
     ).toBe('0\n0');
   });
 
-  it('cannot signal, trace or read its guest, whose processes and folders belong to nobody inside', async () => {
+  it('cannot signal, trace or read its guest, whose processes and folders belong to the user nobody inside', async () => {
     const attempts = [
       'kill -9 1',
       'cat /proc/1/environ',

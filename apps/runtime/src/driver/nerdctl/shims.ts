@@ -8,7 +8,7 @@ export interface Shim {
 }
 
 const PROGRAM = /(?:^|\/)containerd-shim-[^/]+$/;
-/** Of the calls that start and delete shims, which end by themselves. */
+/** Subcommands of shim programs that exit after their work and are not shims of a container. */
 const CALLS = ['start', 'delete'];
 
 /** The shims of the containers of a containerd namespace. */

@@ -36,7 +36,7 @@ describe('a writable root file system', () => {
     ).toBe('mine\nmore\nb\ngone');
   });
 
-  it('begins anew with the next version, and with a read-only one', async () => {
+  it('is discarded with the next version, and with a read-only one', async () => {
     const first = await start({ source: versionOf(1) });
     const { agentId } = first.box;
     await first.sh('echo old > /etc/mine; echo kept > /workspace/kept');

@@ -16,7 +16,7 @@ const SNAPSHOT_KEY = 7;
 const MOUNTS = 1;
 const OPTIONS = 4;
 
-/** What a writable root file system is kept for; another one begins anew. `digest`: that of the image. */
+/** Identifies the code that a writable root file system belongs to; other code gets a new one. `digest`: of the image. */
 export const rootKey = ({ kind, version }: BoxSource, digest: string): string =>
   createHash('sha256').update(`${digest}\0${kind}\0${version}`).digest('hex').slice(0, 16);
 

@@ -16,7 +16,7 @@ export interface SeedResult {
   readonly story: readonly string[];
 }
 
-/** Everything of an installation is itself again so long after a part of it has returned. */
+/** How long the installation may take to recover after a failed part has returned. */
 const RECOVERED_WITHIN_MS = 30_000;
 const STABLE = ['running', 'sleeping', 'stopped', 'failed'];
 

@@ -8,7 +8,7 @@ const ARRIVED_WITHIN_MS = 15_000;
 const FOUND_WITHIN_MS = 3_000;
 /** How long containerd is away after it was killed. */
 const AWAY_MS = 1_000;
-/** Longer than the runtime waits for a sign of life of containerd, and than for a call to nerdctl. */
+/** Longer than the runtime waits for containerd to respond, and than for a call to nerdctl. */
 const HUNG_MS = { containerd: 6_000, nerdctl: 23_000, shim: 23_000, guest: 23_000 } as const;
 
 /** Strikes as planned when the armed call arrives. Resolves when the fault is over; returns whether it struck. */

@@ -56,7 +56,7 @@ export const errorPart = (dialect: Dialect, message: string): StreamPart => {
   return dialect === 'openai' ? { data } : { event: 'error', data };
 };
 
-/** The headers of every response, those that only concern the provider's customer included. */
+/** The headers of every response, including those that only concern the provider's customer. */
 export const providerHeaders = (dialect: Dialect, status: number): Readonly<Record<string, string>> => ({
   'set-cookie': '__cf_bm=upstream-cookie; path=/; HttpOnly; Secure; SameSite=None',
   server: 'cloudflare',
@@ -93,7 +93,7 @@ const ANTHROPIC_HEADERS = {
   'anthropic-ratelimit-output-tokens-reset': RESET,
 };
 
-/** Anthropic's clients send the version of their interface. */
+/** Decides by path or, for paths that both dialects have, by the header that Anthropic's clients send. */
 export const dialectOf = (path: string, headers: IncomingHttpHeaders): Dialect =>
   path.startsWith('/v1/messages') || headers['anthropic-version'] !== undefined ? 'anthropic' : 'openai';
 
@@ -102,7 +102,7 @@ export const keyOf = (dialect: Dialect, headers: IncomingHttpHeaders): string | 
   (dialect === 'anthropic' ? headers['x-api-key']?.toString() : undefined) ??
   headers.authorization?.replace(/^Bearer /, '');
 
-/** The provider's own list, which has nothing to do with the operator's. */
+/** The provider's own models; they differ from those that the operator configures. */
 export const modelList = (dialect: Dialect): object =>
   dialect === 'openai'
     ? {

@@ -149,7 +149,7 @@ export class AgentNetwork {
     }
   }
 
-  /** Removes all that is on the host, unless agents live on: they keep their network and its policy. */
+  /** Removes all that is on the host, unless agents still run: they keep their network and its policy. */
   async close(agentsLiveOn: boolean): Promise<void> {
     await this.#check;
     await this.forwarder.close();

@@ -20,7 +20,7 @@ export interface KernelIpv6 {
 /** Batches for `ip -batch -`, a command a line. */
 const batch = (lines: readonly string[]): string => `${lines.join('\n')}\n`;
 
-/** Interfaces get no addresses by themselves, also none of IPv6. */
+/** Prevents the automatic link-local IPv6 address of an interface. */
 const withoutOwnAddress = (name: string, { hasIpv6 }: KernelIpv6): string[] =>
   hasIpv6 ? [`link set dev ${name} addrgenmode none`] : [];
 

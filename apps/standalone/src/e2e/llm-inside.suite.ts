@@ -1,33 +1,18 @@
 import { eventually } from '@berth/testing';
-import type { FakeUpstream } from '@berth/testing/upstream';
 import { describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
 import { anOwner, PEOPLE } from './end-users.fixture.js';
+import { centsOf } from './llm.fixture.js';
+import { ACCOUNTS, openAccount, runningAgentOf } from './opened-accounts.fixture.js';
 import { AgentSchedules } from './schedules.fixture.js';
 import type { Stack } from './stack.fixture.js';
-
-/** The environment variable with the key of the provider. */
-export const KEY_VARIABLE = 'TEST_UPSTREAM_KEY';
-
-/** The operator's file with the models of the suite: a thousand tokens cost a cent. */
-export const llmFile = (upstream: Pick<FakeUpstream, 'url'>): string => `
-llm:
-  providers:
-    - { id: o, dialect: openai, baseUrl: "${upstream.url}/v1", apiKeyEnv: ${KEY_VARIABLE}, insecure: true }
-    - { id: a, dialect: anthropic, baseUrl: "${upstream.url}/v1", apiKeyEnv: ${KEY_VARIABLE}, insecure: true }
-  models:
-    - { name: gpt, provider: o, inputCentsPerMillion: 1000, outputCentsPerMillion: 1000,
-        contextTokens: 100000, maxOutputTokens: 1000 }
-    - { name: claude, provider: a, inputCentsPerMillion: 1000, outputCentsPerMillion: 1000,
-        contextTokens: 100000, maxOutputTokens: 1000 }
-`;
 
 interface Calls {
   readonly items: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** The guarantees of the LLM route from inside agents, over the guest's relay and the gateway. */
-export const describeLlmRoute = (stack: () => Stack): void => {
+/** What programs of agents see of the LLM route, over the guest's relay and the gateway. */
+export const describeLlmInside = (stack: () => Stack): void => {
   const api = new Api(stack);
   const callsOf = async (agentId: string) =>
     (await api.get<Calls & Record<string, unknown>>(`/api/v1/llm-calls?agentId=${agentId}`)).body.items;
@@ -41,7 +26,7 @@ export const describeLlmRoute = (stack: () => Stack): void => {
       const { usage } = JSON.parse(chat.body.response) as {
         usage: { prompt_tokens: number; completion_tokens: number };
       };
-      const costCents = (usage.prompt_tokens + usage.completion_tokens) / 1_000;
+      const costCents = centsOf(usage.prompt_tokens, usage.completion_tokens);
       await eventually(async () =>
         expect(await callsOf(agentId)).toMatchObject([
           {
@@ -98,26 +83,15 @@ export const describeLlmRoute = (stack: () => Stack): void => {
 
   describe('the credits of another account', () => {
     it('begin at 0, and pay for calls once they are granted', async () => {
-      const opened = await api.post<Record<string, string>>('/api/v1/operations/accounts', {
-        name: 'Paying',
-      });
-      const { id: accountId = '', key = '' } = opened.body;
-      const agent = { name: 'payer', templateId: 'probe' };
-      const { id } = (await api.post<{ id: string }>('/api/agents', agent, { key })).body;
-      await eventually(
-        async () => {
-          const { body } = await api.get(`/api/agents/${id}`, { key });
-          expect(body['state']).toBe('running');
-        },
-        { timeoutMs: 30_000 },
-      );
+      const { id: accountId, key } = await openAccount(api, 'Paying');
+      const id = await runningAgentOf(api, key, { templateId: 'probe' });
       expect((await api.get('/api/v1/account', { key })).body).toMatchObject({
         credits: { balanceCents: 0 },
       });
       expect(
         (await api.call('POST', `/api/agents/${id}/chat`, { key, body: { message: 'model gpt' } })).body,
       ).toMatchObject({ detail: { code: 'insufficient_credits' } });
-      const granted = await api.post(`/api/v1/operations/accounts/${accountId}/credits`, {
+      const granted = await api.post(`${ACCOUNTS}/${accountId}/credits`, {
         cents: 100,
         note: 'x',
       });

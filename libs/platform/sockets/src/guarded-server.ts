@@ -1,0 +1,40 @@
+import { once } from 'node:events';
+import { createServer, type Server, type ServerOptions } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { guardServer, type ConnectionBounds } from './guard-server.js';
+
+/** Where a server listens. Port 0 picks a free port; `url` is the address that its clients use, if it is another. */
+export interface ServerAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly url: string | undefined;
+}
+
+/** An HTTP server on TCP whose connections are bounded in number and time. */
+export class GuardedServer {
+  readonly #server: Server;
+
+  /** `addListeners` registers those for requests and upgrades. */
+  constructor(options: ServerOptions, bounds: ConnectionBounds, addListeners: (server: Server) => void) {
+    this.#server = createServer(options);
+    addListeners(this.#server);
+    guardServer(this.#server, bounds);
+  }
+
+  /** Resolves with the URL that clients use, once it accepts connections. Rejects if the address is not available. */
+  async listen({ host, port, url }: ServerAddress): Promise<string> {
+    this.#server.listen(port, host);
+    await once(this.#server, 'listening');
+    const { address, family, port: bound } = this.#server.address() as AddressInfo;
+    return url ?? `http://${family === 'IPv6' ? `[${address}]` : address}:${String(bound)}`;
+  }
+
+  /** Ends it and all its connections. Idempotent. */
+  async close(): Promise<void> {
+    if (!this.#server.listening) return;
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+}
