@@ -2,7 +2,7 @@ import type { DailyUsageRow, UsageFigures, UsageReport, UsageRow } from '@berth/
 import { parseCents, showCents } from '@berth/kernel';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RandomHistories } from './fixtures/random-histories.fixture.js';
-import { ServedBilling } from './fixtures/served-billing.fixture.js';
+import { ServedBilling, ToldAgent } from './fixtures/served-billing.fixture.js';
 import { recount, type RecountedRow } from './recount/recount.js';
 import type { RecountedLog } from './recount/recount-history.js';
 
@@ -124,6 +124,14 @@ describe('random histories', () => {
       expect(rows).toEqual(whole.rows);
       expect(rows.length).toBeGreaterThan(3);
     }
+  });
+
+  it('agree with the verification also when an agent stopped after the moment of the verification', async () => {
+    const agent = new ToldAgent();
+    const at = (afterMs: number): string => new Date(Date.now() + afterMs).toISOString();
+    await billing.tell('acc_late', agent.created(at(-9_000)), agent.starting(at(-8_000)));
+    await billing.tell('acc_late', agent.started(at(-7_000)), agent.asleep(at(60_000)));
+    expect(await billing.verify({ from: FROM })).toMatchObject({ differing: 0, differences: [] });
   });
 });
 

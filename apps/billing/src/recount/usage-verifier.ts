@@ -23,6 +23,8 @@ interface Counted {
   readonly accounts: ReadonlyMap<string, CountedAccount>;
   /** The tables contain the log up to this position. */
   readonly position: bigint;
+  /** Usage in progress is counted up to this moment, Unix milliseconds. What has ended, ended earlier. */
+  readonly asOf: number;
 }
 
 /** Compares the rows of all accounts with a recount from the log. */
@@ -38,8 +40,9 @@ export class UsageVerifier {
   /** Errors: invalid `invalid_request` for the range; unavailable `service_unavailable`. */
   async run(request: VerifyUsage): Promise<UsageVerification> {
     const range = rangeOf(request, this.clock.now());
-    const asOf = await this.counted.now();
-    const counted = await inSnapshot(this.database, (tx) => this.#read(tx, range, asOf));
+    const now = await this.counted.now();
+    const counted = await inSnapshot(this.database, (tx) => this.#read(tx, range, now));
+    const { asOf } = counted;
     const { log, events } = await this.#readLog(counted.position);
     let rows = 0;
     const differences: UsageDifference[] = [];
@@ -55,8 +58,11 @@ export class UsageVerifier {
     };
   }
 
-  async #read(tx: SqlRunner, range: DayRange, asOf: number): Promise<Counted> {
-    const [latest] = await tx.query<{ readonly position: string }>('SELECT position FROM usage_latest');
+  async #read(tx: SqlRunner, range: DayRange, now: number): Promise<Counted> {
+    const [latest] = await tx.query<{ readonly position: string; readonly latest_ms: string }>(
+      'SELECT position, latest_ms FROM usage_latest',
+    );
+    const asOf = Math.max(now, Number(latest?.latest_ms ?? now));
     const ids = await tx.query<{ readonly id: string }>(
       'SELECT account_id AS id FROM usage_terms UNION SELECT account_id FROM usage_agents ORDER BY id',
     );
@@ -69,7 +75,7 @@ export class UsageVerifier {
       const read = await readUsage(tx, request, { daily: true, range, asOf });
       accounts.set(id, { rows: read.rows, unallocated: unallocatedIn(read) });
     }
-    return { accounts, position: BigInt(latest?.position ?? -1) };
+    return { accounts, position: BigInt(latest?.position ?? -1), asOf };
   }
 
   async #readLog(until: bigint): Promise<{ readonly log: RecountedLog; readonly events: number }> {

@@ -1,6 +1,6 @@
 import { eventually } from '@berth/testing';
 import type { FakeUpstream } from '@berth/testing/upstream';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { describeAccountApi } from './account-api.suite.js';
 import { describeAccountsApi } from './accounts-api.suite.js';
 import { describeAgentsApi } from './agents-api.suite.js';
@@ -61,6 +61,9 @@ beforeAll(async () => {
   stack = await startSeparateStack(folder.path, models.env);
 });
 
+afterEach(async ({ task }) => {
+  if (task.result?.state === 'fail') console.error(`${task.name}\n${await running().describeState()}`);
+});
 afterAll(async () => {
   await stack?.stop();
   await upstream?.stop();

@@ -14,6 +14,7 @@ const SHIPPED_TEMPLATES = fileURLToPath(new URL('../../../../infra/templates', i
 
 /** Services behind the gateway that run in two processes. */
 const TWICE = ['agents', 'exec', 'schedules'];
+const PRINTED_CHARACTERS = 2_000;
 
 /** Every service as a separate process, with two each of the gateway and those of `TWICE`, on one infrastructure. */
 export interface SeparateStack extends Stack {
@@ -22,6 +23,8 @@ export interface SeparateStack extends Stack {
   readonly programs: ReadonlyMap<string, Program>;
   /** Kills it with kill -9 and starts a new process in its place. */
   replace(name: string): Promise<void>;
+  /** The health of the installation, and the last output of each program: to be printed when a test fails. */
+  describeState(): Promise<string>;
 }
 
 export const startSeparateStack = async (
@@ -68,6 +71,14 @@ export const startSeparateStack = async (
     replace: async (name) => {
       await programs.get(name)?.end('SIGKILL');
       programs.set(name, begin(name));
+    },
+    describeState: async () => {
+      const health = await fetch(`${urls[0] ?? ''}/health`).then((response) => response.text(), String);
+      const lines = [...programs].map(
+        ([name, { child, printed }]) =>
+          `${name} (pid ${String(child.pid)}, exit ${String(child.exitCode)}): ${printed.slice(-PRINTED_CHARACTERS)}`,
+      );
+      return [`health: ${health}`, ...lines].join('\n');
     },
     stop: async () => {
       await Promise.all([...programs.values()].map((program) => program.end('SIGTERM')));

@@ -7,7 +7,7 @@ import {
   type ConsumerInfo,
   type StreamInfo,
 } from '@nats-io/jetstream';
-import { EventHandling } from './event-handling.js';
+import { ACK_WAIT_MS, EventHandling } from './event-handling.js';
 import type { EventConsumerOptions } from './event-consumer-options.js';
 import { commonFilter } from './event-subject.js';
 import type { DeadLetters } from './dead-letters.js';
@@ -17,11 +17,8 @@ import { ProcessedEvents } from './processed-events.js';
 import type { ProcessedEventsFloor } from './processed-events-floor.js';
 import { isMissingFromLog } from './log-mark.js';
 
-/**
- * The broker redelivers a message after this time without an acknowledgement or progress report; a running handler
- * reports progress every third of it.
- */
-export const ACK_WAIT_MS = 30_000;
+/** The configured time, in the unit of the broker: nanoseconds. */
+const ACK_WAIT_NS = ACK_WAIT_MS * 1_000_000;
 const FETCH_MESSAGES = 64;
 const FLOOR_EVERY_MS = 10_000;
 /** An idle consumer wakes up only to raise its floor: shorter fetches cost processor time around the clock. */
@@ -104,6 +101,8 @@ export class ConsumerSession {
       await this.stream.removeConsumer(durable);
     }
     if (found === null || !this.#isUsable(found, stream)) await this.#create(stream);
+    else if (found.config.ack_wait !== ACK_WAIT_NS)
+      await this.stream.consumers.update(this.stream.name, durable, { ack_wait: ACK_WAIT_NS });
     return this.stream.client.consumers.get(this.stream.name, durable);
   }
 
@@ -125,7 +124,7 @@ export class ConsumerSession {
     await this.stream.consumers.add(this.stream.name, {
       durable_name: durable,
       ack_policy: AckPolicy.Explicit,
-      ack_wait: ACK_WAIT_MS * 1_000_000,
+      ack_wait: ACK_WAIT_NS,
       // This service bounds the deliveries: the broker would drop an event silently.
       max_deliver: -1,
       max_ack_pending: 1_000,

@@ -94,7 +94,7 @@ describe('a dead letter', () => {
       PATIENTLY,
     );
     await database.query('DROP TRIGGER refuse ON event_inbox');
-    // The broker otherwise waits half a minute before it delivers the event again.
+    // The broker otherwise waits for seconds before it delivers the event again.
     const { consumers } = await jetstreamManager(link.connection);
     await consumers.update(STREAM, 'effects', { ack_wait: 100_000_000 });
     await eventually(

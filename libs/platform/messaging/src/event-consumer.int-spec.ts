@@ -1,3 +1,4 @@
+import { jetstream } from '@nats-io/jetstream';
 import { eventually, type TestInfra } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { agentStarted } from './__fixtures__/agent-events.fixture.js';
@@ -87,6 +88,20 @@ describe('an event consumer', () => {
     round.consume();
     await round.append(40);
     await round.allDoneOnce();
+  });
+
+  it('handles within 10 s what a process had received when it was killed, also if an earlier release created the durable', async () => {
+    round.relay();
+    const stop = round.consume();
+    await round.append(1);
+    await round.allDoneOnce();
+    await stop();
+    await round.broker.consumers.update(STREAM, 'effects', { ack_wait: 30_000_000_000 });
+    await round.append(2);
+    const killed = await jetstream(round.link.connection).consumers.get(STREAM, 'effects');
+    for (const _ of [1, 2]) expect(await killed.next({ expires: 20_000 })).not.toBeNull();
+    round.consume();
+    await round.allDoneOnce(10_000);
   });
 
   it('moves an event that keeps failing to the dead letters with its reason, and continues', async () => {

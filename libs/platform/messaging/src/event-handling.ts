@@ -10,7 +10,12 @@ import type { ProcessedEvents } from './processed-events.js';
 import { readEvent, readLetter, type ReceivedEvent } from './received-event.js';
 import { requestIdOf, traceOf } from './request-wire.js';
 
-const STILL_WORKING_EVERY_MS = 10_000;
+/**
+ * The broker redelivers a message after this time without an acknowledgement or a progress report. Events that a process
+ * had received when it was killed wait for that long, so it is less than the 10 s in which a suspension must take effect.
+ */
+export const ACK_WAIT_MS = 6_000;
+const STILL_WORKING_EVERY_MS = ACK_WAIT_MS / 3;
 
 const handled = metrics.counter('berth_events_consumed', 'Events received, by outcome.', [
   'durable',
