@@ -1,5 +1,6 @@
 import type { DailyUsageRow, UsageFigures, UsageReport, UsageRow } from '@berth/contracts/billing';
 import { parseCents, showCents } from '@berth/kernel';
+import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RandomHistories } from './fixtures/random-histories.fixture.js';
 import { ServedBilling, ToldAgent } from './fixtures/served-billing.fixture.js';
@@ -128,9 +129,13 @@ describe('random histories', () => {
 
   it('agree with the verification also when an agent stopped after the moment of the verification', async () => {
     const agent = new ToldAgent();
-    const at = (afterMs: number): string => new Date(Date.now() + afterMs).toISOString();
+    const now = Date.now();
+    const at = (afterMs: number): string => new Date(now + afterMs).toISOString();
     await billing.tell('acc_late', agent.created(at(-9_000)), agent.starting(at(-8_000)));
     await billing.tell('acc_late', agent.started(at(-7_000)), agent.asleep(at(60_000)));
+    await eventually(async () =>
+      expect((await billing.usage('acc_late')).rows).toMatchObject([{ activeSeconds: 67 }]),
+    );
     expect(await billing.verify({ from: FROM })).toMatchObject({ differing: 0, differences: [] });
   });
 });
