@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { BUNDLED } from './tools/bundle.mjs';
@@ -15,15 +16,24 @@ const OWN_PROCESS = ['output-pipes', 'files-race', 'peak-memory', 'telemetry', '
   (name) => `{apps,libs}/**/src/**/${name}.int-spec.ts`,
 );
 
+const PROCESSORS = availableParallelism();
+
 // Most of these tests wait for deadlines and restarts, so one more of them than processors runs at a time. More only make
 // each other late: with five, two processors are never idle, and starts that others wait for take a minute. The kinds have
 // one queue, so that no processor idles while the last end-to-end tests wait.
-const WAITING = { groupOrder: 2, maxWorkers: 3 };
+const WAITING = { groupOrder: 2, maxWorkers: PROCESSORS + 1 };
 
 // The timeouts only end tests that hang: a busy machine takes four times as long as a quiet one. A test whose subject is a
 // deadline measures it.
 const kinds = [
-  { name: 'unit', include: all('spec'), groupOrder: 1, maxWorkers: 2, testTimeout: 30_000, isolate: false },
+  {
+    name: 'unit',
+    include: all('spec'),
+    groupOrder: 1,
+    maxWorkers: PROCESSORS,
+    testTimeout: 30_000,
+    isolate: false,
+  },
   { name: 'e2e', include: all('e2e-spec'), ...WAITING, testTimeout: 180_000, isolate: true },
   { name: 'int-alone', include: OWN_PROCESS, ...WAITING, testTimeout: 90_000, isolate: true },
   {

@@ -62,7 +62,8 @@ beforeAll(async () => {
 });
 
 afterEach(async ({ task }) => {
-  if (task.result?.state === 'fail') console.error(`${task.name}\n${await running().describeState()}`);
+  if (task.result?.state === 'fail')
+    process.stderr.write(`${task.name}\n${await running().describeState()}\n`);
 });
 afterAll(async () => {
   await stack?.stop();

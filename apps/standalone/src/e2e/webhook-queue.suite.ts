@@ -1,4 +1,5 @@
 import { newId } from '@berth/kernel';
+import { eventually } from '@berth/testing';
 import { describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
 import { appendToLog } from './log.fixture.js';
@@ -64,6 +65,26 @@ export const describeWebhookQueue = (stack: () => Stack): void => {
       expect((await hook.received()).map(({ message }) => message)).toEqual(['decline 9', 'next']);
     }, 90_000);
 
+    it('waits for a program that never answers, and for nothing else; a restart of the agent ends the wait, and the next message follows', async () => {
+      const [hook, other] = [await Webhook.ofProbe(stack, api), await Webhook.ofProbe(stack, api)];
+      const unanswered = await hook.accepted(`slow ${String(HOUR_MS)}`);
+      const next = await hook.accepted('next');
+      await eventually(async () => expect(await hook.received()).toHaveLength(1));
+      expect((await api.chat(hook.agentId, 'pid')).status).toBe(200);
+      expect(await other.ended(await other.accepted('meanwhile'))).toMatchObject({ status: 'delivered' });
+      expect(await hook.deliveries()).toMatchObject([
+        { id: next, status: 'queued', attempts: 0 },
+        { id: unanswered, status: 'queued' },
+      ]);
+      expect((await api.post(`/api/agents/${hook.agentId}/restart`)).body['state']).toBe('running');
+      expect(await hook.ended(unanswered)).toMatchObject({
+        ...{ status: 'failed', attempts: 1, deliveredAt: null },
+        error: { code: 'agent_error' },
+      });
+      expect(await hook.ended(next)).toMatchObject({ status: 'delivered', attempts: 1 });
+      expect((await hook.received()).map(({ delivery_id: id }) => id)).toEqual([unanswered, next]);
+    }, 90_000);
+
     it('holds a message of a stopped agent for 24 h, which has failed then, and the next one waits on', async () => {
       const { id: agentId } = await api.runningAgent({ templateId: 'blank' });
       await api.post(`/api/agents/${agentId}/stop`);
@@ -79,14 +100,15 @@ export const describeWebhookQueue = (stack: () => Stack): void => {
           [{ type: 'WebhookAccepted', data: { ...accepted, deliveryId: id, at } }],
           'no_stream',
         );
-      await age(old, hoursAgo(24));
-      await age(deliveryId, hoursAgo(23));
+      // As in an acceptance: the body comes first.
       await queryTables(
         stack().dataDir,
         `INSERT INTO delivery_vault.webhook_bodies (delivery_id, account_id, agent_id, bytes)
        SELECT id, $3, $2, 1 FROM unnest($1::text[]) WITH ORDINALITY AS made (id, place) ORDER BY place`,
         [[old, deliveryId], agentId, accountId],
       );
+      await age(old, hoursAgo(24));
+      await age(deliveryId, hoursAgo(23));
       expect(await hook.ended(old)).toMatchObject({
         ...{ status: 'failed', attempts: 0, deliveredAt: null },
         error: { code: 'agent_unavailable_for_24h' },

@@ -123,7 +123,9 @@ export class ConsumerRound {
 
   /** Waits until every appended event had its effect exactly once. */
   async allDoneOnce(timeoutMs = PATIENTLY.timeoutMs): Promise<void> {
-    await eventually(async () => expect(await this.effects()).toEqual([...this.appended].sort()), { timeoutMs });
+    await eventually(async () => expect(await this.effects()).toEqual([...this.appended].sort()), {
+      timeoutMs,
+    });
   }
 
   #run(work: (signal: AbortSignal) => Promise<void>): () => Promise<void> {
