@@ -156,7 +156,7 @@ export class Guest {
       this.#supervisor?.stop(graceMs),
     ]);
     await this.#files?.close();
-    this.parts.relay.close();
+    await this.parts.relay.close();
     await this.parts.pipes.close();
     await this.parts.log.close();
     await this.parts.journal.close();

@@ -24,7 +24,7 @@ export const fillYear = async (client: EventStoreDBClient, agents: number): Prom
           const daysAgo = YEAR_DAYS - ((first + wake) * YEAR_DAYS) / WAKES - n / agents;
           return awake(agentId, today - daysAgo * DAY_MS, first + wake + 1);
         }).flat();
-        // Without credentials, the client sends all appends on one call, which is several times as fast.
+        // Without credentials, the client sends all appends on one call.
         await client.appendToStream(`agent-${agentId}`, events, {
           expectedRevision: first === 0 ? 'no_stream' : 'any',
         });

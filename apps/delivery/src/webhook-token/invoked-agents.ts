@@ -1,7 +1,7 @@
 import { accountsRequests } from '@berth/contracts/accounts';
 import { agentsRequests, type Addressee } from '@berth/contracts/agents';
-import { DomainError, isDomainError } from '@berth/kernel';
-import { Requester } from '@berth/messaging';
+import { DomainError } from '@berth/kernel';
+import { asLookUpFailure, Requester } from '@berth/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { GatheredCalls } from '../webhook/gathered-calls.js';
 import { WebhookTokenVault, type TokenSecret } from './webhook-token-vault.js';
@@ -69,10 +69,7 @@ export class InvokedAgents {
       const byAgent = new Map(facts);
       return agents.map(({ agentId }) => byAgent.get(agentId) ?? null);
     } catch (error) {
-      // A look-up has no effect, whichever way the other service fails to respond.
-      if (isDomainError(error, 'timeout'))
-        throw new DomainError('unavailable', 'service_unavailable', error.message);
-      throw error;
+      throw asLookUpFailure(error);
     }
   }
 

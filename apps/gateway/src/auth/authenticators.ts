@@ -1,8 +1,7 @@
 import { accountsRequests } from '@berth/contracts/accounts';
 import { agentTokenRequests } from '@berth/contracts/agents';
 import { endUsersRequests } from '@berth/contracts/end-users';
-import { DomainError, isDomainError } from '@berth/kernel';
-import { Requester } from '@berth/messaging';
+import { asLookUpFailure, Requester } from '@berth/messaging';
 import { Injectable } from '@nestjs/common';
 import { HttpRefusal, unauthenticated } from '../http/http-refusal.js';
 import type { Credential } from './credentials.js';
@@ -143,10 +142,7 @@ export class Authenticators {
     try {
       return await authenticator.authenticate(credential, { isRequest, deadlineMs });
     } catch (error) {
-      // A lookup has no effect, so the caller gets the same 503 whichever way the service fails to respond.
-      if (isDomainError(error, 'timeout'))
-        throw new DomainError('unavailable', 'service_unavailable', error.message);
-      throw error;
+      throw asLookUpFailure(error);
     }
   }
 }

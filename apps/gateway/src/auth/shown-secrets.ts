@@ -1,7 +1,7 @@
 import { agentsRequests } from '@berth/contracts/agents';
 import { webhookRequests } from '@berth/contracts/delivery';
-import { DomainError, isDomainError } from '@berth/kernel';
-import { Requester } from '@berth/messaging';
+import { isDomainError } from '@berth/kernel';
+import { asLookUpFailure, Requester } from '@berth/messaging';
 import { Injectable } from '@nestjs/common';
 import { HttpRefusal } from '../http/http-refusal.js';
 import { Authenticators, HolderSuspended, LOOKUP_WITHIN_MS } from './authenticators.js';
@@ -30,9 +30,7 @@ export class ShownSecrets {
       return true;
     } catch (error) {
       if (isRefusal(error)) return false;
-      if (isDomainError(error, 'timeout'))
-        throw new DomainError('unavailable', 'service_unavailable', error.message);
-      throw error;
+      throw asLookUpFailure(error);
     }
   }
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { webhookRequests, type AuthorizeWebhook, type WebhookCaller } from '@berth/contracts/delivery';
-import { DomainError, isDomainError, isId } from '@berth/kernel';
-import { Requester } from '@berth/messaging';
+import { isId } from '@berth/kernel';
+import { asLookUpFailure, Requester } from '@berth/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { GatewayConfig } from '../config.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
@@ -109,10 +109,7 @@ export class WebhookAuthentication {
     try {
       return await this.requester.request(webhookRequests.authorize, wanted, within);
     } catch (error) {
-      // A lookup has no effect, so the caller gets the same 503 whichever way the service fails to respond.
-      if (isDomainError(error, 'timeout'))
-        throw new DomainError('unavailable', 'service_unavailable', error.message);
-      throw error;
+      throw asLookUpFailure(error);
     }
   }
 }

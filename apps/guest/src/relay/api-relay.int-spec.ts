@@ -25,8 +25,8 @@ describe('the relay from an agent to the API', () => {
     host = createServer((request, response) => respond(request, response));
   });
 
-  afterEach(() => {
-    relay.close();
+  afterEach(async () => {
+    await relay.close();
     host.closeAllConnections();
     host.close();
     rmSync(folder, { recursive: true, force: true });

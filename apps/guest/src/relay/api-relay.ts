@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { createServer, request as httpRequest, type Server } from 'node:http';
+import { request as httpRequest } from 'node:http';
 import { API_REFUSALS } from '@berth/guest-protocol';
-import { forwardExchange, guardServer, type HttpExchange } from '@berth/sockets';
+import { forwardExchange, GuardedServer, type HttpExchange } from '@berth/sockets';
 
 /** Limits, because other processes may reach the loopback address of a shared machine. */
 const BOUNDS = { most: 256, idleMs: 60_000, stalledMs: 60_000 };
@@ -10,24 +9,22 @@ const TIMEOUTS = { headersTimeout: 10_000, connectionsCheckingInterval: 5_000 };
 /** Forwards the agent's requests from a loopback address to the host, so that the agent needs no network for them. */
 export class ApiRelay {
   private constructor(
-    private readonly server: Server,
+    private readonly server: GuardedServer,
     readonly port: number,
   ) {}
 
   /** `socket`: path of the host's `API_SOCKET`, which need not exist yet. */
   static async open(socket: string): Promise<ApiRelay> {
-    const server = createServer(TIMEOUTS, (request, response) => void forward(socket, { request, response }));
-    guardServer(server, BOUNDS);
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('the relay has no port');
-    return new ApiRelay(server, address.port);
+    const server = new GuardedServer(TIMEOUTS, BOUNDS, (listening) =>
+      listening.on('request', (request, response) => void forward(socket, { request, response })),
+    );
+    const url = await server.listen({ host: '127.0.0.1', port: 0, url: undefined });
+    return new ApiRelay(server, Number(new URL(url).port));
   }
 
-  close(): void {
-    this.server.close();
-    this.server.closeAllConnections();
+  /** Ends it and all its connections. */
+  close(): Promise<void> {
+    return this.server.close();
   }
 }
 

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
-import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request, type IncomingMessage, type ServerResponse } from 'node:http';
+import { GuardedServer } from '@berth/sockets';
+
+const BOUNDS = { most: 1_000, idleMs: 60_000, stalledMs: 60_000 };
 
 type Respond = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -9,33 +11,23 @@ export class FakeApi {
   /** Method and path of each request so far. */
   readonly seen: string[] = [];
   respond: Respond = (_request, response) => void response.end('the API');
-  readonly #server: Server;
-  #port = 0;
-
-  constructor() {
-    this.#server = createServer((incoming, response) => {
+  /** The same after each `listen`. */
+  url = 'http://127.0.0.1:0';
+  readonly #server = new GuardedServer({}, BOUNDS, (server) =>
+    server.on('request', (incoming: IncomingMessage, response) => {
       this.seen.push(`${incoming.method ?? ''} ${incoming.url ?? ''}`);
       this.respond(incoming, response);
-    });
-  }
-
-  /** The same after each `listen`. */
-  get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
-  }
+    }),
+  );
 
   async listen(): Promise<this> {
-    await once(this.#server.listen(this.#port, '127.0.0.1'), 'listening');
-    this.#port = (this.#server.address() as AddressInfo).port;
+    const port = Number(new URL(this.url).port);
+    this.url = await this.#server.listen({ host: '127.0.0.1', port, url: undefined });
     return this;
   }
 
-  async close(): Promise<void> {
-    if (!this.#server.listening) return;
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await closed;
+  close(): Promise<void> {
+    return this.#server.close();
   }
 }
 

@@ -93,16 +93,18 @@ export class ConsumerSession {
     // In a new installation, a consumer can start before the context's relay has created the stream.
     if (stream === null) throw new NotReady(`There is no stream ${this.stream.name} yet.`);
     const found = await this.stream.consumer(durable);
-    if (found !== null && !this.#isUsable(found, stream)) {
+    if (found === null) {
+      await this.#create(stream);
+    } else if (!this.#isUsable(found, stream)) {
       log.warn(
         { durable, floor: found.ack_floor.stream_seq, last: stream.state.last_seq },
         'Creating the consumer again.',
       );
       await this.stream.removeConsumer(durable);
-    }
-    if (found === null || !this.#isUsable(found, stream)) await this.#create(stream);
-    else if (found.config.ack_wait !== ACK_WAIT_NS)
+      await this.#create(stream);
+    } else if (found.config.ack_wait !== ACK_WAIT_NS) {
       await this.stream.consumers.update(this.stream.name, durable, { ack_wait: ACK_WAIT_NS });
+    }
     return this.stream.client.consumers.get(this.stream.name, durable);
   }
 

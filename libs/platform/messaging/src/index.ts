@@ -22,7 +22,7 @@ export { brokerOf, NatsLink, type NatsLinkOptions } from './nats-link.js';
 export { NatsNotices } from './nats-notices.js';
 export { NestLogger } from './nest-logger.js';
 export type { ReceivedEvent } from './received-event.js';
-export { neverReached } from './request-failures.js';
+export { asLookUpFailure, neverReached } from './request-failures.js';
 export { Requester, type RequestOptions } from './requester.js';
 export { FIRST_SIGN_MS, type SilenceAllowance } from './pending-requests.js';
 export { startService, type RunningService, type ServiceOptions } from './start-service.js';

@@ -36,6 +36,15 @@ export const noLongerAwaited = (): DomainError =>
   );
 
 /**
+ * The error of a request without an effect, such as a look-up: one that timed out is unavailable `service_unavailable`, as
+ * for any other outage. Returns every other error unchanged.
+ */
+export const asLookUpFailure = (error: unknown): unknown =>
+  isDomainError(error, 'timeout')
+    ? new DomainError('unavailable', 'service_unavailable', error.message)
+    : error;
+
+/**
  * Whether a request failed before any handler could start it: it had no receiver, the link was down, it was too large,
  * or it arrived after its caller had given up.
  */
