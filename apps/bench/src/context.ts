@@ -59,6 +59,8 @@ export const QUICK: Effort = {
 export class BenchContext {
   #infrastructure: EmbeddedInfrastructure | undefined;
   #berth: BerthProgram | undefined;
+  /** How often the infrastructure was discarded: part of the names of its folders. */
+  #discarded = 0;
 
   constructor(
     readonly effort: Effort,
@@ -72,8 +74,14 @@ export class BenchContext {
   async infrastructure(): Promise<EmbeddedInfrastructure> {
     await this.#berth?.stop();
     this.#berth = undefined;
-    this.#infrastructure ??= await startEmbedded({ dataDir: join(this.folder, 'parts'), log: this.log });
+    this.#infrastructure ??= await startEmbedded({ dataDir: this.partsFolder('parts'), log: this.log });
     return this.#infrastructure;
+  }
+
+  /** The next infrastructure is empty: for a part that needs that, or leaves what a Berth cannot run on. */
+  async discardInfrastructure(): Promise<void> {
+    await this.stop();
+    this.#discarded++;
   }
 
   /** A whole Berth in a separate process. */
@@ -88,7 +96,7 @@ export class BenchContext {
     const parts = await this.infrastructure();
     const { natsUrl, eventStoreUrl, databaseUrl } = parts;
     const settings = { NATS_URL: natsUrl, EVENTSTORE_URL: eventStoreUrl, DATABASE_URL: databaseUrl };
-    this.#berth = await BerthProgram.start(join(this.folder, 'berth-on-parts'), this.env, { settings });
+    this.#berth = await BerthProgram.start(this.partsFolder('berth-on-parts'), this.env, { settings });
     return { berth: this.#berth, parts };
   }
 
@@ -114,6 +122,10 @@ export class BenchContext {
     this.#berth = undefined;
     await this.#infrastructure?.stop();
     this.#infrastructure = undefined;
+  }
+
+  private partsFolder(name: string): string {
+    return join(this.folder, `${name}-${String(this.#discarded)}`);
   }
 
   private get berthFolder(): string {

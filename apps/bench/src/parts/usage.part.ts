@@ -2,6 +2,7 @@ import { usageProjection } from '@berth/billing/usage-projection';
 import { connectEventStore, ProjectionRunner } from '@berth/event-store';
 import { openDatabase } from '@berth/persistence';
 import { EventStoreDBClient } from '@eventstore/db-client';
+import { BenchError } from '../bench-error.js';
 import type { BenchContext } from '../context.js';
 import { compare, type Comparison } from '../measure/compare.js';
 import { FilledTables } from '../measure/filled-tables.js';
@@ -34,8 +35,14 @@ const SUMS = [
 export const usagePart: Part = {
   name: 'usage',
   async run(context) {
-    // The rebuild comes last, because it fills the log with agents: a Berth that runs on that log looks for their hosts.
-    return [...(await reading(context)), await rebuilding(context)];
+    const read = await reading(context);
+    // The rebuild fills the log with agents that no Berth can run: their events have only what usage needs.
+    await context.discardInfrastructure();
+    try {
+      return [...read, await rebuilding(context)];
+    } finally {
+      await context.discardInfrastructure();
+    }
   },
 };
 
@@ -112,8 +119,9 @@ const rebuilding = async (context: BenchContext): Promise<Comparison> => {
   try {
     const agents = Math.round(effort.rebuildEvents * REBUILT_SHARE);
     await fillYear(client, agents);
-    // The log may also hold agents of end users from earlier parts. They are counted without their names.
-    const projection = usageProjection({ find: () => Promise.resolve(null) });
+    const projection = usageProjection({
+      find: () => Promise.reject(new BenchError('No agent of the bench belongs to an end user.')),
+    });
     const runner = new ProjectionRunner({ store, database, projection, log });
     const plan = {
       title: `Rebuild of the usage of a year of ${agents.toLocaleString('en')} agents`,
