@@ -25,7 +25,11 @@ export const toContractEvent = (recorded: RecordedEvent): ContractEvent<AgentLif
   const published = PUBLISHED[event.type];
   if (published === undefined) return null;
   const { agentId, at } = event.data;
-  const { accountId } = recorded.metadata;
+  const { accountId, actor } = recorded.metadata;
+  const creation =
+    event.type === 'AgentCreated.v3'
+      ? { endUserId: event.data.personal.endUserId, createdBy: actor }
+      : { endUserId: null };
   return contractEvent(
     published.event,
     { accountId, subjectId: agentId },
@@ -33,7 +37,7 @@ export const toContractEvent = (recorded: RecordedEvent): ContractEvent<AgentLif
       agentId,
       accountId,
       externalUserId: null,
-      endUserId: event.type === 'AgentCreated.v3' ? event.data.personal.endUserId : null,
+      ...creation,
       state: published.state,
       epoch: 'epoch' in event.data ? event.data.epoch : 0,
       at,

@@ -145,6 +145,21 @@ describe('a chat', () => {
     expect(delivery.fakes.requestsOf(agentsRequests.ensureAwake)).not.toEqual([]);
   });
 
+  it('that is sent twice returns its answer, even if a request of the second copy is lost', async () => {
+    let looked = 0;
+    delivery.fakes.on(agentsRequests.ensureAwake, (request) =>
+      ++looked === 1 ? awakeAt(1, request) : new Promise<never>(() => undefined),
+    );
+    delivery.fakes.on(runtimeRequests.deliver, async (message) => {
+      await sleep(UNAVAILABLE_WITHIN_MS);
+      return delivery.fakes.guest.deliver(message);
+    });
+    delivery.lines.broker.holdResponses();
+    setTimeout(() => delivery.lines.broker.thaw(), LOST_MS);
+    expect(await send(aChat())).toMatchObject({ response: 'heard hi' });
+    expect(received()).toHaveLength(1);
+  });
+
   it('whose response was lost by the host is sent again, and returns the response of its first delivery', async () => {
     let lost = false;
     delivery.fakes.on(runtimeRequests.deliver, async (message) => {

@@ -25,6 +25,9 @@ interface IncomingChat {
 /** Handles chats: wakes the agent, delivers the message once and returns the agent's response. */
 @Injectable()
 export class ChatCommandHandler {
+  /** By command id. */
+  readonly #inProgress = new Map<string, Promise<ChatReply>>();
+
   constructor(
     private readonly deliveries: DeliveryCommandHandler,
     private readonly admission: MessageAdmission,
@@ -33,8 +36,22 @@ export class ChatCommandHandler {
     private readonly outcomes: OutcomeRecorder,
   ) {}
 
-  /** Errors: see `deliveryRequests.chat`. */
-  async handle(chat: Chat): Promise<ChatReply> {
+  /**
+   * A copy of a request in progress joins it: the first response to any copy is what the caller gets, and one copy may fail
+   * while another waits for the agent's answer. Errors: see `deliveryRequests.chat`.
+   */
+  handle(chat: Chat): Promise<ChatReply> {
+    // A further attempt has a caller of its own, while the caller of the earlier one may have given up.
+    if (chat.repeated === true) return this.attempt(chat);
+    const { commandId } = chat;
+    const current = this.#inProgress.get(commandId);
+    if (current !== undefined) return current;
+    const attempt = this.attempt(chat).finally(() => this.#inProgress.delete(commandId));
+    this.#inProgress.set(commandId, attempt);
+    return attempt;
+  }
+
+  private async attempt(chat: Chat): Promise<ChatReply> {
     const incoming: IncomingChat = {
       chat,
       deliveryId: deriveId('dlv', chat.commandId),

@@ -158,7 +158,7 @@ describe('a chat that is sent again with the same command id', () => {
     const open = Promise.withResolvers<string>();
     delivery.fakes.guest.runs(() => open.promise);
     const chat = aChat();
-    const tries = [send(chat), send(chat), again(chat), again(chat), again(chat), again(chat)];
+    const tries = [send(chat), ...Array.from({ length: 5 }, () => again(chat))];
     await eventually(() => delivery.fakes.requestsOf(runtimeRequests.deliver).length === tries.length);
     open.resolve('at last');
     const responses = await Promise.all(tries);

@@ -33,6 +33,13 @@ it('the owner of a new agent is created if the creation of the agent did not get
   expect(await reactionTo('live')).toEqual([]);
 });
 
+it('the owner of a new agent is created by who created the agent', async () => {
+  const createdBy = { kind: 'key', id: 'key_1' } as const;
+  expect(await reactionTo('unknown', { createdBy })).toMatchObject([['create', { actor: createdBy }]]);
+  // As in events of earlier releases.
+  expect(await reactionTo('unknown')).toMatchObject([['create', { actor: { kind: 'system' } }]]);
+});
+
 it('a new agent whose owner was deleted meanwhile is deleted', async () => {
   expect(await reactionTo('deleted')).toEqual([['delete', agentId]]);
 });

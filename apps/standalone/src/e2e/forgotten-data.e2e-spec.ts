@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Api, codeOf } from './api.fixture.js';
 import { filesWith, tablesWith, TraceCollector } from './canary-search.fixture.js';
 import { Files } from './files.fixture.js';
+import { runningPart, signalAll, treeOf } from './processes.fixture.js';
 import { AgentSchedules, fromNow } from './schedules.fixture.js';
 import { startSeparateStack } from './separate-processes.fixture.js';
 import { startStandaloneStack, temporaryFolder, type Stack } from './stack.fixture.js';
@@ -253,5 +254,48 @@ describe('with every service in one process', () => {
     }, LONG_TIMEOUT);
     const again = await api.call('PUT', PERSON, { body: {} });
     expect([again.status, again.body]).toMatchObject([201, { displayName: null, tags: [], agentCount: 0 }]);
+    await ok(api.call('DELETE', PERSON));
+  });
+
+  it('a deletion that the log interrupts is finished later, and a rebuild restores nothing of the end user', async () => {
+    const agentId = await createPerson();
+    await ok(new Files(() => stack, agentId).write(`${CANARY}.txt`, CANARY));
+    const log = treeOf(runningPart(folder.path, 'event-store'));
+    let deletion: ReturnType<typeof api.call> | undefined;
+    await database.transaction(
+      async (tx) => {
+        // The deletion is in the log, and waits here before it reaches the agents.
+        await tx.query('LOCK TABLE end_users_vault.token_secrets IN EXCLUSIVE MODE');
+        deletion = api.call('DELETE', PERSON);
+        await eventually(async () => {
+          const waiting = await database.query(
+            `SELECT 1 FROM pg_locks WHERE relation = 'end_users_vault.token_secrets'::regclass AND NOT granted`,
+          );
+          expect(waiting).not.toEqual([]);
+        }, LONG_TIMEOUT);
+        signalAll(log, 'SIGSTOP');
+      },
+      { statementTimeoutMs: 30_000 },
+    );
+    try {
+      expect((await deletion)?.status).toBe(503);
+      expect(await livingKeys()).toBeGreaterThan(0);
+    } finally {
+      signalAll(log, 'SIGCONT');
+    }
+    const expectGone = async (): Promise<void> => {
+      expect((await api.get(PERSON)).status).toBe(404);
+      expect((await api.get(`/api/agents/${agentId}`)).status).toBe(404);
+    };
+    await eventually(async () => {
+      expect(await livingKeys()).toBe(0);
+      await expectGone();
+      expect(await tablesWith(database, CANARY)).toEqual([]);
+    }, LONG_TIMEOUT);
+    for (const projection of ['end-user-list', 'agent-list', 'audit-list']) await rebuild(projection);
+    await expectGone();
+    expect(await tablesWith(database, CANARY)).toEqual([]);
+    const again = await api.call('PUT', PERSON, { body: {} });
+    expect([again.status, again.body]).toMatchObject([201, { displayName: null, agentCount: 0 }]);
   });
 });

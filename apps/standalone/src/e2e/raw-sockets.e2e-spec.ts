@@ -1,4 +1,4 @@
-import { eventually } from '@berth/testing';
+import { eventually, freePort } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
 import { Executions } from './executions.fixture.js';
@@ -12,7 +12,6 @@ import {
   memoryOf,
   variableOf,
 } from './resources.fixture.js';
-import { freePort } from './separate-processes.fixture.js';
 import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
 
 const MAX_CONNECTIONS = 400;

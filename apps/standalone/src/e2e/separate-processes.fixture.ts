@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Env } from '@berth/config';
@@ -7,7 +6,7 @@ import { SERVICES } from '@berth/contracts/operations';
 import { startEmbedded, type EmbeddedInfrastructure, type ServiceName } from '@berth/embedded';
 import { newId } from '@berth/kernel';
 import { createLogger } from '@berth/telemetry';
-import { eventually, provideCluster } from '@berth/testing';
+import { eventually, freePort, provideCluster } from '@berth/testing';
 import { Program, readKey, TEST_TEMPLATES, type Stack } from './stack.fixture.js';
 
 const SHIPPED_TEMPLATES = fileURLToPath(new URL('../../../../infra/templates', import.meta.url));
@@ -118,17 +117,3 @@ export const healthy = async (
     { timeoutMs, intervalMs: 100 },
   );
 };
-
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() =>
-        typeof address === 'object' && address !== null
-          ? resolve(address.port)
-          : reject(new Error('no port')),
-      );
-    });
-  });

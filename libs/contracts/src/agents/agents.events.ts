@@ -14,6 +14,12 @@ const AgentLifecycle = Type.Object({
         'The end user who owns the agent. Set only in `created`; absent in events of earlier releases.',
     }),
   ),
+  createdBy: Type.Optional(
+    Type.Object(
+      { kind: Type.Enum(['key', 'end_user', 'agent', 'webhook', 'viewer', 'system']), id: Type.String() },
+      { description: 'Who created the agent. Set only in `created`; absent in events of earlier releases.' },
+    ),
+  ),
   state: Type.Enum([...AGENT_STATES]),
   epoch: Type.Integer({ description: '0 before the first start.' }),
   at: Type.String({ description: 'ISO 8601.' }),

@@ -2,7 +2,8 @@ export { startTestInfra, type InfraPart, type TestInfra } from './test-infra.js'
 export { provideCluster } from './shared-infra/database-template.js';
 export { eventually, type EventuallyOptions } from './eventually.js';
 export { GitServer, type RepositoryEntry, type RepositoryOptions } from './git-server.js';
-export { freePort, NatsServer } from './nats-server.js';
+export { freePort } from './free-port.js';
+export { NatsServer } from './nats-server.js';
 export { programArguments } from './program-arguments.js';
 export { runningTime, type RunningTime } from './running-time.js';
 export { sendBodyLate, type LateBodyResult } from './late-body.js';

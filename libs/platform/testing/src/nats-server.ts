@@ -1,10 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { connect as connectSocket, createServer, type AddressInfo } from 'node:net';
+import { connect as connectSocket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from './eventually.js';
+import { freePort } from './free-port.js';
 
 /**
  * A real nats-server on its own port that can be killed, frozen and restarted; with JetStream unless configured
@@ -91,15 +92,6 @@ export class NatsServer {
     await this.wipe();
   }
 }
-
-export const freePort = async (): Promise<number> => {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
-};
 
 /** Returns the states of a process's threads as Linux shows them. */
 const threadStates = async (pid: number): Promise<string[]> => {

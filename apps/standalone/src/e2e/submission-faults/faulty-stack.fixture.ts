@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { SERVICES } from '@berth/contracts/operations';
 import { startEmbedded, type EmbeddedInfrastructure } from '@berth/embedded';
 import { createLogger } from '@berth/telemetry';
-import { provideCluster } from '@berth/testing';
+import { freePort, provideCluster } from '@berth/testing';
 import { healthy } from '../separate-processes.fixture.js';
 import { Program, readKey, type Stack } from '../stack.fixture.js';
 import type { WireName } from './plan.fixture.js';
@@ -114,11 +114,4 @@ const wiresOf = (lines: ReadonlyMap<ServiceName, Lines>, name: WireName): readon
   const [service = '', to] = name.split('-');
   if (to !== 'nats' && to !== 'log' && to !== 'tables') return [];
   return [...lines].flatMap(([one, own]) => (one.replace(/-2$/, '') === service ? [own[to]] : []));
-};
-
-const freePort = async (): Promise<number> => {
-  const probe = await Wire.open({ port: 1 });
-  const { port } = probe;
-  await probe.close();
-  return port;
 };
