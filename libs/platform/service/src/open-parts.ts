@@ -24,7 +24,7 @@ export interface ServiceParts {
 
 export interface OpenPartsOptions extends TablesOptions {
   readonly config: ServiceEnv;
-  /** What it requires of JetStream. */
+  /** The service's requirements on JetStream. */
   readonly needs?: BrokerNeeds;
 }
 

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { systemClock, type Clock } from '@berth/kernel';
 import type { Logger } from '@berth/telemetry';
 
-/** What a process passes to one of its services. */
+/** The dependencies that a process passes to each of its services. */
 export interface LaunchOptions<Config> {
   readonly config: Config;
   readonly log: Logger;
