@@ -44,7 +44,7 @@ export interface EventIds {
   readonly deliveryIds: readonly string[];
 }
 
-/** What a batch of events starts from. Prices are few, so all of them are read. */
+/** The rows that a batch of events starts from. Prices are few, so all of them are read. */
 export const loadState = async (
   tx: SqlRunner,
   suffix: string,

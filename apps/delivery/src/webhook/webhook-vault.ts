@@ -2,7 +2,7 @@ import { WEBHOOK_LIMITS } from '@berth/contracts/delivery';
 import { Database, SecretBox, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 
-/** What the program gets of a request, which must not be in the log. */
+/** The part of a request that the program gets, which must not be in the log. */
 export interface WebhookContent {
   readonly message: string;
   readonly contentType: string | null;
@@ -16,10 +16,10 @@ export interface StoredWebhook {
   readonly bytes: number;
 }
 
-/** A webhook that wants to be accepted. */
+/** A webhook to accept. */
 export interface NewWebhook extends StoredWebhook {
   readonly content: WebhookContent;
-  /** Whose calls it counts among; null if it is no call. */
+  /** The caller whose rate the call counts towards; null if it is not a call. */
   readonly caller: string | null;
 }
 
@@ -132,7 +132,7 @@ export class WebhookVault {
     return rows.map((row) => row.delivery_id);
   }
 
-  /** What programs said about failed deliveries, by delivery. */
+  /** The error messages of programs for failed deliveries, by delivery. */
   async errorsOf(deliveryIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const rows = await this.database.query<{ delivery_id: string; sealed_error: string }>(
       `SELECT delivery_id, sealed_error FROM delivery_vault.webhook_bodies

@@ -159,7 +159,7 @@ describe('a webhook of an agent that cannot take messages', () => {
     expect(await agent.ended(deliveryId)).toMatchObject({ status: 'delivered', attempts: 1 });
   });
 
-  it('waits for a part of Berth that does not respond, which is no failed attempt', async () => {
+  it('waits for a part of Berth that does not respond, without counting a failed attempt', async () => {
     delivery.fakes.on(agentsRequests.ensureAwake, refusing('unavailable', 'service_unavailable'));
     const { deliveryId } = await agent.invoke();
     await eventually(() => delivery.fakes.requestsOf(agentsRequests.ensureAwake).length >= 7, {

@@ -92,7 +92,7 @@ describe('an invoke', () => {
     ]);
   });
 
-  it('without a token is told that this is deprecated', async () => {
+  it('without a token gets a response that marks such calls as deprecated', async () => {
     const { headers } = await authenticate({}, { ...caller, tokenId: null });
     expect(headers).toMatchObject({ deprecation: 'true', warning: expect.stringMatching(/^299 - "/) });
   });
@@ -134,7 +134,7 @@ describe('a caller that was authorized a moment ago', () => {
   const query = { token: 'wh_a' };
   afterEach(() => vi.useRealTimers());
 
-  it('is looked up again only with the command, for a minute, and is who it was', async () => {
+  it('is remembered for a minute, during which only the command looks it up', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     const gateway = new Gateway();
     const first = await gateway.authenticate({ query });

@@ -1,6 +1,6 @@
 /** One event of a `text/event-stream`. */
 export interface SseEvent {
-  /** As it arrived, its blank line included. */
+  /** The bytes as received, including the blank line at the end. */
   readonly raw: Buffer;
   /** The lines of `data`, joined. */
   readonly data: string;
@@ -25,7 +25,7 @@ export class SseSplitter {
     return this.#pending.length > MOST_BYTES ? this.rest() : this.#pending.subarray(0, 0);
   }
 
-  /** What is left when the stream ends. */
+  /** The unfinished rest at the end of the stream. */
   rest(): Buffer {
     return this.#take(this.#pending.length, 0);
   }

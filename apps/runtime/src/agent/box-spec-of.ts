@@ -19,7 +19,7 @@ export interface StartCode {
   readonly container: Omit<ContainerOptions, 'image'>;
 }
 
-/** What the host decides about all its boxes. */
+/** The host's settings for all its boxes. */
 export interface BoxHost {
   readonly capabilities: DriverCapabilities;
   /** Processes and threads of one agent. */

@@ -93,7 +93,7 @@ export class StartCodes {
   }
 }
 
-/** The image says how it starts, and may be root if the driver lets it. */
+/** The image defines the start command; it may be root if the driver permits it. */
 const codeOfImage = (
   deploymentId: string,
   version: number,

@@ -9,7 +9,7 @@ export type BoxSource =
       /** The image of its containers; null: the host's default. */
       readonly image: string | null;
     }
-  /** What a build has produced: a folder of the host. */
+  /** The result of a build: a folder of the host. */
   | {
       readonly kind: 'build';
       readonly version: number;

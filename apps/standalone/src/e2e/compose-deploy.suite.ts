@@ -31,7 +31,7 @@ export const describeDeploys = (stack: () => ComposeStack): void => {
     );
 
     it(
-      'of the gateway waits for a call that takes longer than a stop may',
+      'of the gateway waits for a call that runs longer than the time limit of a stop',
       async () => {
         const { id } = await api.runningAgent({ templateId: 'blank' });
         const image = await stack().rebuild('gateway', 'LABEL release=waits');
@@ -44,7 +44,7 @@ export const describeDeploys = (stack: () => ComposeStack): void => {
     );
 
     it(
-      'goes back to the images before when a service does not become healthy',
+      'restores the previous images of all services when one of them does not become healthy',
       async () => {
         const before = new Map<string, string>();
         for (const service of ['agents', 'exec']) before.set(service, await stack().imageOf(service));
@@ -61,7 +61,7 @@ export const describeDeploys = (stack: () => ComposeStack): void => {
     );
 
     it(
-      'of the runtime ends with calls that succeed',
+      'of the runtime leaves an installation in which calls succeed',
       async () => {
         const { id } = await api.runningAgent();
         const image = await stack().rebuild('runtime', 'LABEL release=next');
@@ -88,7 +88,7 @@ class Traffic {
     this.#sending = this.send();
   }
 
-  /** What became of each call. */
+  /** Stops sending and returns the outcome of each call. */
   async end(): Promise<string[]> {
     this.#ended = true;
     await this.#sending;

@@ -30,7 +30,7 @@ export interface ServiceParts {
 
 export interface OpenPartsOptions extends TablesOptions {
   readonly config: ServiceEnv;
-  /** What it requires of JetStream. */
+  /** The service's requirements on JetStream. */
   readonly needs?: BrokerNeeds;
   readonly handlers?: ProcessHandlers | undefined;
 }

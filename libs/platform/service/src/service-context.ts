@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '@berth/kernel';
 import type { ProcessHandlers } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
 
-/** What a process passes to one of its services. */
+/** The dependencies that a process passes to each of its services. */
 export interface LaunchOptions<Config> {
   readonly config: Config;
   readonly log: Logger;

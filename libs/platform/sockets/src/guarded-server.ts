@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { guardServer, type ConnectionBounds } from './guard-server.js';
 
-/** Where a server listens. Port 0 picks a free port; `url` is the address that its clients use, if it is another. */
+/** The address of a server. Port 0 picks a free port; `url` is the address for its clients, if it is different. */
 export interface ServerAddress {
   readonly host: string;
   readonly port: number;

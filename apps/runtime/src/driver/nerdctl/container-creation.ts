@@ -15,7 +15,7 @@ import { layOver, rootKey } from './writable-root.js';
 export interface ContainerCreationMeans {
   readonly host: () => NerdctlHost;
   readonly call: CallNerdctl;
-  /** What the driver knows, see `KnownContainers`: the creation adds to it. */
+  /** The driver's `KnownContainers`; the creation adds to it. */
   readonly known: { readonly containers: Map<string, string>; readonly creating: Set<string> };
   readonly ended: Pick<EndedContainers, 'suspect'>;
   readonly options: Pick<NerdctlDriverOptions, 'subidUser' | 'operator'>;
@@ -67,7 +67,7 @@ export class ContainerCreation {
     if (isCreatedFirst(spec)) await this.means.call(startArguments(container));
   }
 
-  /** Ends what a failed call may have created: a container, of which processes may run. */
+  /** Removes the container that a failed call may have created, and ends its processes. */
   async #endFailed(agentId: string, container: string, error: unknown): Promise<void> {
     const { host, known, ended } = this.means;
     ended.suspect();

@@ -2,7 +2,7 @@ import type { BoxSpec } from '../box-spec.js';
 import { GUEST_LIMITS, type GroupMount } from './agent-groups.js';
 import { DISK, INSIDE } from './paths-inside.js';
 
-/** What every call to nerdctl has in common. */
+/** The arguments that every call to nerdctl has. */
 export interface NerdctlScope {
   /** The containerd namespace of this installation. */
   readonly namespace: string;
