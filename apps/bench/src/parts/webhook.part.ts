@@ -14,7 +14,7 @@ import type { Part } from './part.js';
 const CALLERS = 8;
 /** Invokes with wrong tokens, of so many callers at a time. */
 const GUESSES = 10_000;
-const GUESSERS = 4;
+const GUESSERS = 32;
 
 /** How fast webhooks are accepted, and how soon the agent has the message. */
 export const webhookPart: Part = {

@@ -29,17 +29,17 @@ describe('an agent that is deleted during its deployment', () => {
     const plan = { ...planOf(1), ...step, seed: DEPLOY_STEPS.indexOf(step) + 1_000 };
     const subject = await prepare(lane, plan);
     const path = `/api/agents/${subject.id ?? ''}`;
-    lane.line.arm(plan);
+    lane.nerdctl.arm(plan);
     expect((await act(lane, plan, subject)).status).toBe(202);
-    expect([name, await lane.line.arrival(AbortSignal.timeout(ARRIVED_WITHIN_MS))]).toEqual([
+    expect([name, await lane.nerdctl.arrival(AbortSignal.timeout(ARRIVED_WITHIN_MS))]).toEqual([
       name,
       expect.any(Number),
     ]);
     expect((await lane.api.call('DELETE', path)).status).toBe(204);
     expect((await lane.api.get(path)).status).toBe(404);
-    lane.line.openGate();
+    lane.nerdctl.openGate();
     await eventually(() => expect(described(lane.inventory)).toEqual([]), GONE);
     expect((await lane.api.get(path)).status).toBe(404);
-    lane.line.disarm();
+    lane.nerdctl.disarm();
   });
 });
