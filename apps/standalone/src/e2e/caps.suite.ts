@@ -116,5 +116,26 @@ export const describeCaps = (stack: () => Stack, restart?: () => Promise<void>):
       await setPolicy(externalId, { compute_minutes_cap: 60 });
       expect((await api.post(`/api/agents/${agentId}/start`)).body).toMatchObject({ state: 'running' });
     });
+
+    it('counts the time of all agents together, and puts them to sleep within 60 s once they reach it', async () => {
+      const { externalId, agentId } = await anOwner(api, { templateId: 'blank', idleTtlSeconds: 0 });
+      const more = { templateId: 'blank', idleTtlSeconds: 0, externalUserId: externalId };
+      const others = await Promise.all([1, 2, 3, 4, 5].map(() => api.runningAgent(more)));
+      await setPolicy(externalId, { compute_minutes_cap: 1 });
+      const minutes = async (): Promise<number> => {
+        const { body } = await api.get<{ spend: { computeMinutes: number } }>(`${PEOPLE}/${externalId}`);
+        return body.spend.computeMinutes;
+      };
+      // Six agents take ten seconds for a minute.
+      await eventually(async () => expect(await minutes()).toBeGreaterThanOrEqual(1), { timeoutMs: 60_000 });
+      const reachedAt = Date.now();
+      for (const id of [agentId, ...others.map((other) => other.id)])
+        expect(await api.inState(id, 'sleeping', 60_000 - (Date.now() - reachedAt))).toMatchObject({
+          sleepDepth: 'cold',
+          stateReason: 'compute_cap_reached',
+        });
+      const used = await minutes();
+      expect(await minutes()).toBe(used);
+    }, 150_000);
   });
 };

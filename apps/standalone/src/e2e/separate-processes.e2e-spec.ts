@@ -147,6 +147,8 @@ describe('every service as a separate process, with two each of gateway, agents,
       expect((await api.chat(id, 'hello', { key: body.token })).status).toBe(503);
       expect((await api.post(`${path}/suspend`)).status).toBe(503);
       expect(Date.now() - startedAt).toBeLessThan(10_000);
+      // The owner's call to an awake agent asks nobody about its end user.
+      expect((await api.chat(id, 'hello')).status).toBe(200);
       await api.post(`/api/agents/${own.id}/sleep`);
       expect((await api.chat(own.id, 'hello')).status).toBe(200);
       await running().replace('end-users');
