@@ -66,4 +66,6 @@ export interface BoxSpec {
   /** null: the host's default. Drivers without containers ignore it. */
   readonly runtimeClass: string | null;
   readonly network: 'public' | 'none';
+  /** Where the box sees its volume; null: the driver's choice. Drivers without containers ignore it. */
+  readonly volumePath: string | null;
 }

@@ -33,6 +33,8 @@ export interface HostView {
 export interface StartAgent extends AgentEpoch {
   readonly accountId: string;
   readonly source: StartSource;
+  /** The template that the agent was created from, whatever it runs now; requests of earlier versions leave it out. */
+  readonly templateId?: string;
   /** Environment of the agent's program, secrets included; never logged. */
   readonly env: { readonly [key: string]: string };
   /** Names of the variables in `env` whose values are secret. */

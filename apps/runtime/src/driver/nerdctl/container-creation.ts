@@ -9,6 +9,7 @@ import { becomeGuestOfRoot } from './guest-of-root.js';
 import type { CallNerdctl, ObtainedImage } from './images/image-store.js';
 import { isCreatedFirst, startArguments } from './nerdctl-arguments.js';
 import type { NerdctlDriverOptions, NerdctlHost } from './nerdctl-host.js';
+import { ownMountPoints } from './own-mounts.js';
 import { layOver, rootKey } from './writable-root.js';
 
 export interface ContainerCreationMeans {
@@ -20,12 +21,19 @@ export interface ContainerCreationMeans {
   readonly options: Pick<NerdctlDriverOptions, 'subidUser' | 'operator'>;
 }
 
+/** A container that exists. */
+export interface CreatedContainer {
+  readonly id: string;
+  /** See `assertOwnMounts`. */
+  readonly ownMounts: readonly string[];
+}
+
 /** Creates and starts the containers of agents, and ends what a failed call has created. */
 export class ContainerCreation {
   constructor(private readonly means: ContainerCreationMeans) {}
 
-  /** Creates the container, and starts its guest unless `isCreatedFirst`. Returns its id, which the driver knows then. */
-  async create(spec: BoxSpec, image: ObtainedImage, disk: string): Promise<string> {
+  /** Creates the container, and starts its guest unless `isCreatedFirst`. The driver knows its id then. */
+  async create(spec: BoxSpec, image: ObtainedImage, disk: string): Promise<CreatedContainer> {
     const { host, call, known, options } = this.means;
     const { agentId } = spec;
     const idFile = join(host().ids, agentId);
@@ -35,10 +43,11 @@ export class ContainerCreation {
     const container = { subidUser, runtimeClass, image: image.bare, disk, idFile };
     known.creating.add(agentId);
     try {
-      await call(await createArguments(spec, host(), container));
+      const args = await createArguments(spec, host(), container);
+      await call(args);
       const id = await readFile(idFile, 'utf8');
       known.containers.set(agentId, id);
-      return id;
+      return { id, ownMounts: ownMountPoints(args) };
     } catch (error) {
       await this.#endFailed(agentId, await readFile(idFile, 'utf8').catch(() => ''), error);
       throw error;

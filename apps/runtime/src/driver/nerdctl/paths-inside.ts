@@ -52,9 +52,16 @@ const guestVariables: Readonly<Record<string, string>> = {
 /** For images that name none. */
 export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** `path`: that of the image. `workingDir`: where the program of an image runs; null for code that Berth brings. */
-export const insidePathsOf = (path: string, workingDir: string | null): InsidePaths => ({
-  volume: INSIDE.volume,
+/**
+ * `path`: that of the image. `workingDir`: where the program of an image runs; null for code that Berth brings.
+ * `volumePath`: null for the usual one.
+ */
+export const insidePathsOf = (
+  path: string,
+  workingDir: string | null,
+  volumePath: string | null = null,
+): InsidePaths => ({
+  volume: volumePath ?? INSIDE.volume,
   tmp: INSIDE.tmp,
   code: workingDir ?? INSIDE.code,
   // The program of an image has its own Node, if any.
