@@ -21,6 +21,7 @@ const MODELS: Readonly<Record<string, Dialect>> = {
   left: 'openai',
   slow: 'openai',
   killed: 'openai',
+  drained: 'openai',
 };
 
 /** A token of input costs 0.001 cents, one of output 0.002. */
@@ -41,12 +42,17 @@ ${Object.entries(MODELS)
   defaultModel: gpt
 `;
 
-/** Starts an upstream, and names its models in the operator's file of an installation that is about to start. */
+/**
+ * Starts an upstream, and names its models in the operator's file of an installation that is about to start.
+ * `reachedAs`: by what name containers reach this machine; by default only programs on it reach the upstream.
+ */
 export const provideModels = async (
   dataDir: string,
+  reachedAs?: string,
 ): Promise<{ readonly upstream: FakeUpstream; readonly env: Env }> => {
-  const upstream = await FakeUpstream.start();
-  writeFileSync(join(dataDir, 'berth.yaml'), fileFor(upstream.url));
+  const upstream = await FakeUpstream.start(reachedAs === undefined ? {} : { host: '0.0.0.0' });
+  const url = reachedAs === undefined ? upstream.url : upstream.url.replace('127.0.0.1', reachedAs);
+  writeFileSync(join(dataDir, 'berth.yaml'), fileFor(url));
   return { upstream, env: { UPSTREAM_KEY } };
 };
 

@@ -92,18 +92,24 @@ export class BerthNatsServer extends ServerNats {
     }
   }
 
-  /**
-   * Stops accepting requests and lets running handlers finish (for a bounded time). The link's owner closes the link.
-   */
-  override async close(): Promise<void> {
-    const { link, log, drainMs = 5_000 } = this.#options;
+  /** Stops accepting requests, and resolves when the running handlers have finished, after `withinMs` at the latest. */
+  async drain(withinMs: number): Promise<void> {
+    const { link, log } = this.#options;
     const open = this.#open;
     this.#open = [];
     this.#near.withdraw();
     const drained = Promise.all(open.map((subscription) => subscription.drain().catch(() => undefined)));
     await Promise.race([drained, pause(link.connected ? FLUSH_WITHIN_MS : 0)]);
-    if (!(await this.#running.done(drainMs)))
+    if (!(await this.#running.done(withinMs)))
       log.warn({ running: this.#running.size }, 'Stopping before all handlers have finished.');
+  }
+
+  /**
+   * Stops accepting requests and lets running handlers finish (for a bounded time). The link's owner closes the link.
+   */
+  override async close(): Promise<void> {
+    const { link, drainMs = 5_000 } = this.#options;
+    await this.drain(drainMs);
     this.#near.abandon();
     link.outgoing.flush();
     this.#awaited.close();

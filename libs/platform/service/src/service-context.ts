@@ -30,6 +30,7 @@ export class ServiceContext<Config = unknown> {
   readonly #stopping = new AbortController();
   readonly #afterStart: (() => void)[] = [];
   readonly #beforeStop: (() => Promise<void>)[] = [];
+  readonly #drains: ((withinMs: number) => Promise<void>)[] = [];
 
   constructor(
     readonly name: string,
@@ -60,6 +61,16 @@ export class ServiceContext<Config = unknown> {
   /** Calls `work` when the service begins to stop. The service handles requests until the promise of `work` resolves. */
   beforeStop(work: () => Promise<void>): void {
     this.#beforeStop.push(work);
+  }
+
+  /** Registers what stops accepting calls, and resolves when those in flight have ended, after `withinMs` at the latest. */
+  onDrain(work: (withinMs: number) => Promise<void>): void {
+    this.#drains.push(work);
+  }
+
+  /** Runs the work that `onDrain` registered. The service goes on otherwise; it is to be stopped afterwards. */
+  async drain(withinMs: number): Promise<void> {
+    await Promise.all(this.#drains.map((work) => work(withinMs)));
   }
 
   /** Runs the work that `afterStart` registered. */
