@@ -44,7 +44,8 @@ export class RevokedCredential implements OnApplicationBootstrap, BeforeApplicat
       await pause(EVERY_MS, signal);
       if (signal.aborted || this.link.connected || !(await this.isRefused())) refusedSince = undefined;
       else refusedSince ??= performance.now();
-      if (refusedSince !== undefined && performance.now() - refusedSince >= REFUSED_FOR_MS) await this.endAgents();
+      if (refusedSince !== undefined && performance.now() - refusedSince >= REFUSED_FOR_MS)
+        await this.endAgents();
     }
   }
 
