@@ -30,6 +30,9 @@ import { describeSchedules } from './schedules.suite.js';
 import { describeShownSecrets } from './shown-secrets.suite.js';
 import { describeRequestRate, describeTokensApi } from './tokens-api.suite.js';
 import { describeKilledLlm, describeLlm } from './llm-calls.suite.js';
+import { describeLlmInside } from './llm-inside.suite.js';
+import { describeLlmRefusals } from './llm-refusals.suite.js';
+import { describeLlmRules } from './llm-rules.suite.js';
 import { provideModels } from './llm.fixture.js';
 import { describeOpenStreams } from './open-streams.suite.js';
 import { describePlans } from './plans.suite.js';
@@ -85,8 +88,11 @@ describe('every service as a separate process, with two each of gateway, agents,
     await running().replace('agents');
     await running().replace('agents-2');
   });
-  describePlans(running, () => {
-    for (const { child } of running().programs.values()) child.kill('SIGHUP');
+  describePlans(running, {
+    hangUp: () => {
+      for (const { child } of running().programs.values()) child.kill('SIGHUP');
+    },
+    printed: () => [...running().programs.values()].map(({ printed }) => printed).join(''),
   });
   describeTokensApi(running);
   describeShownSecrets(running);
@@ -106,6 +112,9 @@ describe('every service as a separate process, with two each of gateway, agents,
   describeIdleTime(running, fakeUpstream);
   describeSchedules(running);
   describeLlm(running, fakeUpstream);
+  describeLlmInside(running);
+  describeLlmRefusals(running, fakeUpstream);
+  describeLlmRules(running, fakeUpstream);
   describeKilledLlm(running, fakeUpstream);
   describeAppProxy(running);
   describeFeedback(running);
