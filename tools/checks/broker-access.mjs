@@ -231,7 +231,7 @@ const renderSource = async (root, access) => {
   const options = await resolveConfig(join(root, ACCESS_SOURCE));
   const services = Object.keys(access).map((name) => `'${name}'`);
   return format(
-    `// Generated from the services' code by \`node tools/checks/write-pages.mjs\`; the checks fail when it is out of date.
+    `// Generated from the services' code by \`npm run pages\`; the checks fail when it is out of date.
 import type { ServiceAccess } from './broker-permissions.js';
 
 /** Every service has its own NATS user. */
@@ -258,7 +258,7 @@ const renderCompose = (access) => {
       },
     };
   });
-  return `# Generated from the services' code by \`node tools/checks/write-pages.mjs\`; the checks fail when it is out of date.
+  return `# Generated from the services' code by \`npm run pages\`; the checks fail when it is out of date.
 # One user for each service, with only the permissions it needs. The container's entry point sets the variables.
 ${broker.authorizationBlock(users)}
 `;
@@ -276,9 +276,7 @@ export const checkBrokerAccess = async (workspace) => {
   const { access, problems } = accessOf(workspace);
   for (const path of OUTPUTS) {
     if (readText(join(workspace.root, path)) !== (await render(workspace, path)))
-      problems.push(
-        `${path} is out of date: run node tools/checks/write-pages.mjs and review the changed permissions`,
-      );
+      problems.push(`${path} is out of date: run npm run pages and review the changed permissions`);
   }
   return { problems, read: Object.keys(access).length };
 };

@@ -26,7 +26,7 @@ export const checkOperatorSchema = async (workspace) => {
   const path = join(root, OPERATOR_SCHEMA);
   const isCurrent = existsSync(path) && readFileSync(path, 'utf8') === text;
   return {
-    problems: isCurrent ? [] : [`${OPERATOR_SCHEMA} is out of date: run node tools/checks/write-pages.mjs`],
+    problems: isCurrent ? [] : [`${OPERATOR_SCHEMA} is out of date: run npm run pages`],
     read: text.split('\n').length,
   };
 };

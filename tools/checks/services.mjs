@@ -11,7 +11,7 @@ export const renderServices = async (root, access) => {
       .filter(([name, { handles }]) => handles.includes(`qry.${name}.${query}.v1`))
       .map(([name]) => name);
   return format(
-    `// Generated from the services' code by \`node tools/checks/write-pages.mjs\`; the checks fail when it is out of date.
+    `// Generated from the services' code by \`npm run pages\`; the checks fail when it is out of date.
 
 /** Every service that \`/health\` queries. */
 export const SERVICES = ${JSON.stringify(servicesWith('health'))} as const;

@@ -36,8 +36,7 @@ export const checkShownFiles = ({ root }) => {
       problems.push(`${page} shows ${path}, which does not exist`);
       return '';
     });
-    if (current !== text)
-      problems.push(`${page} shows a file as it was: run node tools/checks/write-pages.mjs`);
+    if (current !== text) problems.push(`${page} shows a file as it was: run npm run pages`);
   }
   return { problems, read };
 };

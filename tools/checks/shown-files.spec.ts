@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { checkShownFiles, writeShownFiles } from './shown-files.mjs';
 import { Scratch } from './workspace.fixture.js';
 
-const COMMENT = '<!-- The content of a.html, written by node tools/checks/write-pages.mjs -->';
+const COMMENT = '<!-- The content of a.html, written by npm run pages -->';
 const page = (content: string): string =>
   `# Page\n\n${COMMENT}\n\n\`\`\`html\n${content}\`\`\`\n\n\`\`\`sh\na\n\`\`\`\n`;
 
@@ -12,7 +12,7 @@ it('pages show files as they are, once the files are written into them', () => {
   using scratch = new Scratch();
   scratch.write('a.html', '<p>$&</p>\n').write('docs/page.md', page('<p>old</p>\n'));
   expect(checkShownFiles({ root: scratch.root })).toEqual({
-    problems: ['docs/page.md shows a file as it was: run node tools/checks/write-pages.mjs'],
+    problems: ['docs/page.md shows a file as it was: run npm run pages'],
     read: 1,
   });
   writeShownFiles({ root: scratch.root });

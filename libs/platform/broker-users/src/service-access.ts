@@ -1,4 +1,4 @@
-// Generated from the services' code by `node tools/checks/write-pages.mjs`; the checks fail when it is out of date.
+// Generated from the services' code by `npm run pages`; the checks fail when it is out of date.
 import type { ServiceAccess } from './broker-permissions.js';
 
 /** Every service has its own NATS user. */
