@@ -9,6 +9,7 @@ import { describeAppProxy } from './app.suite.js';
 import { describeAuditApi } from './audit-api.suite.js';
 import { describeCaps } from './caps.suite.js';
 import { describeConsoleApi } from './console.suite.js';
+import { describeDrains } from './drains.suite.js';
 import { describeEndUserSuspension } from './end-user-suspension.suite.js';
 import { describeEndUserActivity } from './end-user-activity.suite.js';
 import { describeEndUserAgents } from './end-user-agents.suite.js';
@@ -121,6 +122,8 @@ describe('every service as a separate process, with two each of gateway, agents,
   describeWebhooks(running);
   describeWebhookQueue(running);
   describeWebhookCallers(running);
+
+  describeDrains(running, fakeUpstream);
 
   describe('a killed service', () => {
     const api = new Api(running);
