@@ -88,10 +88,10 @@ describe('docker compose up', () => {
     () => stack,
     async () => void (await stack.compose('restart', 'agents')),
   );
-  describePlans(
-    () => stack,
-    () => void stack.hangUp(),
-  );
+  describePlans(() => stack, {
+    hangUp: () => void stack.hangUp(),
+    printed: () => stack.compose('logs', '--no-color', '--no-log-prefix'),
+  });
   describeTokensApi(() => stack);
   describeShownSecrets(() => stack);
   describeEndUserSuspension(() => stack);

@@ -12,7 +12,7 @@ export interface Processes {
   /** Sends SIGHUP to all of them. */
   hangUp(): void;
   /** What all of them have printed so far. */
-  printed(): string;
+  printed(): string | Promise<string>;
 }
 
 /**
@@ -88,13 +88,15 @@ export const describePlans = (stack: () => Stack, { hangUp, printed }: Processes
       await untilReadByAll();
       write([DEFAULT, FEW, '{ id: none, hosting: metered, maxAgents: 7, colour: red }']);
       const line = readFileSync(file(), 'utf8').trimEnd().split('\n').length;
-      await eventually(() =>
-        expect(printed()).toContain(`line ${String(line)}: plans[2].colour is not known`),
+      await eventually(async () =>
+        expect(await printed()).toContain(`line ${String(line)}: plans[2].colour is not known`),
       );
       const refused = await api.post('/api/agents', { name: 'faulty', templateId: 'blank' }, { key });
       expect([refused.status, codeOf(refused)]).toEqual([402, 'plan_limit_reached']);
       write([DEFAULT, FEW]);
-      await eventually(() => expect(printed()).toContain('plans must keep none, which accounts have'));
+      await eventually(async () =>
+        expect(await printed()).toContain('plans must keep none, which accounts have'),
+      );
       await give(id, 'default');
     });
   });
