@@ -3,8 +3,7 @@ import { join } from 'node:path';
 
 // Pages show files of the repository in fenced blocks, each below a comment that names the file.
 
-const SHOWN =
-  /^<!-- The content of (\S+), written by node tools\/checks\/write-pages\.mjs -->\n\n(```\w+)\n[\s\S]*?^```$/gm;
+const SHOWN = /^<!-- The content of (\S+), written by npm run pages -->\n\n(```\w+)\n[\s\S]*?^```$/gm;
 
 const pagesOf = (root) => globSync('docs/*.md', { cwd: root }).sort();
 
