@@ -1,20 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AccountsModule } from '@berth/accounts';
 import { AgentsModule } from '@berth/agents';
-import { AuditModule } from '@berth/audit';
-import { BillingModule } from '@berth/billing';
 import type { Env } from '@berth/config';
-import { DeliveryModule } from '@berth/delivery';
 import type { ServiceName } from '@berth/embedded';
-import { EndUsersModule } from '@berth/end-users';
-import { ExecModule } from '@berth/exec';
-import { FilesModule } from '@berth/files';
 import { readGatewayConfig, startGateway } from '@berth/gateway';
 import { RuntimeModule } from '@berth/runtime';
-import { LlmModule } from '@berth/llm';
-import { SchedulesModule } from '@berth/schedules';
 import { definitionOf, launchService, type ServiceModule, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
+import { SERVICE_MODULES } from './service-modules.js';
 
 /**
  * SIGTERM allows 10 s in total, even while a part is frozen and every connection takes its full timeout to close.
@@ -25,22 +17,12 @@ const AGENTS_END_WITHIN_MS = 4_500;
 const REST_ENDS_WITHIN_MS = 1_000;
 
 /** Services that start in any order. */
-const MODULES: readonly ServiceModule[] = [
-  AccountsModule,
-  AuditModule,
-  BillingModule,
-  DeliveryModule,
-  EndUsersModule,
-  ExecModule,
-  FilesModule,
-  SchedulesModule,
-  LlmModule,
-];
+const MODULES = SERVICE_MODULES.filter((module) => module !== AgentsModule);
 
 /** Throws `ConfigError` with the problems of the first service whose configuration is invalid. */
 export const checkServiceConfigs = (env: Env): void => {
   for (const read of [
-    ...[...MODULES, AgentsModule, RuntimeModule].map((module) => definitionOf(module).readConfig),
+    ...[...SERVICE_MODULES, RuntimeModule].map((module) => definitionOf(module).readConfig),
     readGatewayConfig,
   ]) {
     read(env);
