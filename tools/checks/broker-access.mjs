@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { format, resolveConfig } from 'prettier';
 import * as broker from '../../libs/platform/broker-users/src/broker-permissions.ts';
-import { renderServices, SERVICES_SOURCE } from './services.mjs';
+import { formatted } from './formatted.mjs';
+import { MODULES_SOURCE, renderModules, renderServices, SERVICES_SOURCE } from './services.mjs';
 import { readWorkspace, walk } from './workspace.mjs';
 
 export const ACCESS_SOURCE = 'libs/platform/broker-users/src/service-access.ts';
@@ -222,15 +222,16 @@ const spreadOperations = (used) => {
 
 const render = async (workspace, path) => {
   const { access } = accessOf(workspace);
-  if (path === ACCESS_SOURCE) return renderSource(workspace.root, access);
-  if (path === SERVICES_SOURCE) return renderServices(workspace.root, access);
+  if (path === ACCESS_SOURCE) return renderSource(access);
+  if (path === SERVICES_SOURCE) return renderServices(access);
+  if (path === MODULES_SOURCE) return renderModules(workspace, access);
   return renderCompose(access);
 };
 
-const renderSource = async (root, access) => {
-  const options = await resolveConfig(join(root, ACCESS_SOURCE));
+const renderSource = (access) => {
   const services = Object.keys(access).map((name) => `'${name}'`);
-  return format(
+  return formatted(
+    ACCESS_SOURCE,
     `// Generated from the services' code by \`npm run pages\`; the checks fail when it is out of date.
 import type { ServiceAccess } from './broker-permissions.js';
 
@@ -240,7 +241,6 @@ export type ServiceName = ${services.join(' | ')};
 /** What each service does on the broker. */
 export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = ${JSON.stringify(access)};
 `,
-    { ...options, parser: 'typescript' },
   );
 };
 
@@ -264,7 +264,7 @@ ${broker.authorizationBlock(users)}
 `;
 };
 
-const OUTPUTS = [ACCESS_SOURCE, COMPOSE_USERS, SERVICES_SOURCE];
+const OUTPUTS = [ACCESS_SOURCE, COMPOSE_USERS, SERVICES_SOURCE, MODULES_SOURCE];
 
 /** Writes the permissions of every service. */
 export const writeBrokerAccess = async (workspace) => {

@@ -184,6 +184,12 @@ describe('pure files', () => {
     ['the clock', 'a.decider.ts', `export const a = () => new Date();`, /new Date\(\)/],
     ['the clock in milliseconds', 'a.plan.ts', `export const a = () => Date.now();`, /Date\.now/],
     [
+      'the clock in the file of a small decider',
+      'a.ts',
+      `const a: Decider<S, C, E> = { initial: Date.now() };`,
+      /Date\.now/,
+    ],
+    [
       'randomness',
       'a.decider.ts',
       `export const a = () => globalThis.crypto.randomUUID();`,

@@ -1,11 +1,19 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { format, resolveConfig } from 'prettier';
+import { formatted } from './formatted.mjs';
 import { declaredBy, importedPackages } from './imports.check.mjs';
+
+/** How every package is built; its references follow from its imports. */
+const BUILD = {
+  extends: 'tsconfig.base.json',
+  compilerOptions: { rootDir: 'src', outDir: 'dist', tsBuildInfoFile: 'dist/.tsbuildinfo' },
+  include: ['src'],
+};
 
 /**
  * Completes what follows from the imports: the packages of this repository that each package.json declares, those that
- * each tsconfig.json refers to, and the root's references to every package. Nothing is removed.
+ * each tsconfig.json refers to, and the root's references to every package. A package without a tsconfig.json gets one.
+ * Nothing is removed.
  */
 export const completeDeclarations = async ({ root, packages }) => {
   const dirs = new Map(packages.map(({ name, dir }) => [name, dir]));
@@ -38,20 +46,19 @@ const declare = async (root, { dir, manifest }, imported) => {
 };
 
 const refer = async (root, dir, needed, references) => {
+  const path = join(dir, 'tsconfig.json');
+  const isNew = !existsSync(join(root, path));
   const missing = needed.filter((one) => !references.includes(one));
-  if (missing.length === 0) return;
-  const config = readJson(root, join(dir, 'tsconfig.json'));
+  if (missing.length === 0 && !isNew) return;
+  const config = isNew ? { ...BUILD, extends: relative(dir, BUILD.extends) } : readJson(root, path);
   const paths = missing
     .map((one) => relative(dir, one))
-    .map((path) => (path.startsWith('.') ? path : `./${path}`));
-  (config.references ??= []).push(...paths.map((path) => ({ path })));
-  await writeJson(root, join(dir, 'tsconfig.json'), config);
+    .map((one) => (one.startsWith('.') ? one : `./${one}`));
+  (config.references ??= []).push(...paths.map((one) => ({ path: one })));
+  await writeJson(root, path, config);
 };
 
 const readJson = (root, path) => JSON.parse(readFileSync(join(root, path), 'utf8'));
 
-const writeJson = async (root, path, value) => {
-  const options = await resolveConfig(join(root, path));
-  const text = await format(JSON.stringify(value, null, 2), { ...options, parser: 'json' });
-  writeFileSync(join(root, path), text);
-};
+const writeJson = async (root, path, value) =>
+  writeFileSync(join(root, path), await formatted(path, JSON.stringify(value, null, 2)));

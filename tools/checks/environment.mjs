@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { format } from 'prettier';
 import { MEANINGS } from './environment-meanings.mjs';
+import { formatted } from './formatted.mjs';
 import { readWorkspace, walk } from './workspace.mjs';
 
 export const ENVIRONMENT_PAGE = 'docs/environment.md';
@@ -114,7 +114,7 @@ export const renderEnvironment = async (workspace) => {
         .join(', '),
     ].join(' | '),
   );
-  return format(`${HEAD}${rows.map((row) => `| ${row} |\n`).join('')}`, { parser: 'markdown' });
+  return formatted(ENVIRONMENT_PAGE, `${HEAD}${rows.map((row) => `| ${row} |\n`).join('')}`);
 };
 
 const HEAD = `# Environment

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { format } from 'prettier';
+import { formatted } from './formatted.mjs';
 
 export const ERRORS_PAGE = 'docs/errors.md';
 const GATEWAY = 'apps/gateway/dist';
@@ -20,16 +20,16 @@ export const renderErrors = async ({ root }) => {
     const { kind, status, when } = describeErrorCode(code);
     return `| \`${code}\` | ${kind ?? ''} | ${status} | ${when} | ${routeList(routesOf.get(code), routes)} |\n`;
   });
-  return format(`${HEAD}${rows.join('')}`, { parser: 'markdown', printWidth: 120, proseWrap: 'always' });
+  return formatted(ERRORS_PAGE, `${HEAD}${rows.join('')}`);
 };
 
 const HEAD = `# Errors
 
-Generated from the declarations of the routes and of the contracts by \`node tools/checks/errors.mjs --write\`;
-\`npm test\` fails when it is out of date.
+Generated from the declarations of the routes and of the contracts by \`node tools/checks/errors.mjs --write\`; \`npm test\`
+fails when it is out of date.
 
-Every error is \`{"detail": {"code", "message", …}}\`. [api.md](api.md#errors) describes the conventions. Services use the kind among
-themselves; the gateway maps it to the status.
+Every error is \`{"detail": {"code", "message", …}}\`. [api.md](api.md#errors) describes the conventions. Services use the
+kind among themselves; the gateway maps it to the status.
 
 | Code | Kind | Status | When | Routes |
 | --- | --- | --- | --- | --- |

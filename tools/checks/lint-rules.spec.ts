@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runOxlint, runPrettier } from './tools.check.mjs';
+import { runOxlint, runOxfmt } from './tools.check.mjs';
 import { readWorkspace } from './workspace.mjs';
 import { Scratch } from './workspace.fixture.js';
 
@@ -82,13 +82,13 @@ describe('the typed lint', () => {
 });
 
 describe('the formatting', () => {
-  it('names each file that prettier would change', async () => {
+  it('names each file that oxfmt would change', async () => {
     using scratch = new Scratch();
     scratch.withTools().pack('libs/lab', 'platform', {
       'ugly.ts': 'export   const a="b"',
       'fine.ts': `export const a = 'b';\n`,
     });
-    const { problems } = await runPrettier(readWorkspace(scratch.root));
+    const { problems } = await runOxfmt(readWorkspace(scratch.root));
     expect(problems.join('\n')).toMatch(/ugly\.ts/);
     expect(problems.join('\n')).not.toMatch(/fine\.ts/);
   });

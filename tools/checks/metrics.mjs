@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { format } from 'prettier';
+import { formatted } from './formatted.mjs';
 import { readWorkspace, walk } from './workspace.mjs';
 
 export const METRICS_PAGE = 'docs/metrics.md';
@@ -46,7 +46,7 @@ export const renderMetrics = async (workspace) => {
     ({ name, help, kind, labels, dir }) =>
       `| \`${name}\` | ${kind} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} | \`${dir}\` |\n`,
   );
-  return format(`${HEAD}${rows.join('')}`, { parser: 'markdown' });
+  return formatted(METRICS_PAGE, `${HEAD}${rows.join('')}`);
 };
 
 const HEAD = `# Metrics

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { format } from 'prettier';
+import { formatted } from './formatted.mjs';
 
 export const OPERATOR_SCHEMA = 'docs/berth.schema.json';
 const SOURCE = 'libs/platform/operator-file/dist/operator-file.schema.js';
@@ -14,7 +14,7 @@ export const renderOperatorSchema = async ({ root }) => {
     title: 'berth.yaml',
     ...JSON.parse(JSON.stringify(operatorFileSchema)),
   };
-  return format(JSON.stringify(schema), { parser: 'json', printWidth: 110 });
+  return formatted(OPERATOR_SCHEMA, JSON.stringify(schema));
 };
 
 /** Checks that the schema is up to date. */

@@ -16,7 +16,10 @@ const IMPURE_MEMBERS = [
   'crypto.getRandomValues',
 ];
 
-const isPure = (file) => !file.test && PURE.some((form) => form.test(file.path));
+/** A small decider stands in one file with its codec. */
+const declaresDecider = ({ path, text }) =>
+  path.startsWith('apps/') && /: Decider</.test(text) && !path.endsWith('.streams.ts');
+const isPure = (file) => !file.test && (PURE.some((form) => form.test(file.path)) || declaresDecider(file));
 const isImpure = (specifier) =>
   specifier.startsWith('node:') ||
   builtinModules.includes(specifier) ||

@@ -22,7 +22,7 @@ import { checkSecrets } from './secrets.check.mjs';
 import { checkShownFiles } from './shown-files.mjs';
 import { checkSizes } from './sizes.check.mjs';
 import { checkSubjects } from './subjects.mjs';
-import { runKnip, runNx, runOxlint, runPrettier } from './tools.check.mjs';
+import { runKnip, runNx, runOxfmt, runOxlint } from './tools.check.mjs';
 import { readWorkspace } from './workspace.mjs';
 
 const MAX_SHOWN = 40;
@@ -39,7 +39,7 @@ const CHECKS = [
   ['sources parse', ({ unreadable, packages }) => ({ problems: unreadable, read: packages.length })],
   ['every package is built', checkBuilt],
   ['typed lint (oxlint)', runOxlint],
-  ['formatting (prettier)', runPrettier],
+  ['formatting (oxfmt)', runOxfmt],
   ['imports between files', checkGraph],
   ['imports between packages', checkImports],
   ['imports are declared', checkDeclarations],

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { format } from 'prettier';
+import { formatted } from './formatted.mjs';
 import { readWorkspace, walk } from './workspace.mjs';
 
 export const SUBJECTS_PAGE = 'docs/subjects.md';
@@ -12,7 +12,7 @@ export const renderSubjects = async (workspace) => {
   const sections = contractsOf(workspace)
     .map((one) => renderContract(one))
     .filter((section) => section !== null);
-  return format(`${HEAD}\n${sections.join('\n')}`, { parser: 'markdown' });
+  return formatted(SUBJECTS_PAGE, `${HEAD}\n${sections.join('\n')}`);
 };
 
 /** The files of each context, in the order of the contexts' names. */

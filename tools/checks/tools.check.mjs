@@ -21,22 +21,14 @@ export const runOxlint = async ({ root }) => {
   return { problems, read: report.number_of_files };
 };
 
-export const runPrettier = async ({ root, packages, tools }) => {
-  const { output, status } = await tool(root, 'prettier', [
-    '--check',
-    '--log-level=warn',
-    '--cache',
-    '--cache-location',
-    'node_modules/.cache/berth/prettier',
-    '.',
-  ]);
+/** Checks that every file is formatted. */
+export const runOxfmt = async ({ root, packages, tools }) => {
+  const { output, status } = await tool(root, 'oxfmt', ['--list-different', '.']);
   const problems = output
     .split('\n')
-    .filter((line) => line.startsWith('[warn]') || line.startsWith('[error]'))
-    .filter((line) => !line.includes('Code style issues'))
-    .map((line) => `${line.replace(/^\[\w+\] /, '')} (npx prettier --write)`);
-  if (status !== 0 && problems.length === 0)
-    problems.push(output.slice(-2000) || `prettier ended with ${status}`);
+    .filter((line) => line !== '')
+    .map((line) => `${line} (npm run format)`);
+  if (status !== 0 && problems.length === 0) problems.push(`oxfmt ended with ${status}`);
   return { problems, read: packages.flatMap((one) => one.files).length + tools.length };
 };
 

@@ -61,7 +61,7 @@ export class Scratch implements Disposable {
   withTools(): this {
     symlinkSync(join(REPOSITORY, 'node_modules'), join(this.root, 'node_modules'));
     symlinkSync(join(REPOSITORY, '.oxlintrc.json'), join(this.root, '.oxlintrc.json'));
-    symlinkSync(join(REPOSITORY, '.prettierrc.json'), join(this.root, '.prettierrc.json'));
+    symlinkSync(join(REPOSITORY, '.oxfmtrc.json'), join(this.root, '.oxfmtrc.json'));
     return this.write(
       'libs/lab/tsconfig.json',
       JSON.stringify({

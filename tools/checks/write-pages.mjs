@@ -14,6 +14,8 @@ import { readWorkspace } from './workspace.mjs';
 // Writes all generated files, as broker-access.mjs, environment.mjs, errors.mjs, metrics.mjs, operator-schema.mjs and
 // subjects.mjs do with --write, and the files that pages show. Completes the declarations of imported packages.
 const root = fileURLToPath(new URL('../..', import.meta.url));
+await writeBrokerAccess(readWorkspace(root));
+// Read again, because the composition imports the modules of all services.
 const workspace = readWorkspace(root);
 await completeDeclarations(workspace);
 writeFileSync(join(root, ENVIRONMENT_PAGE), await renderEnvironment(workspace));
@@ -21,5 +23,4 @@ writeFileSync(join(root, ERRORS_PAGE), await renderErrors(workspace));
 writeFileSync(join(root, METRICS_PAGE), await renderMetrics(workspace));
 writeFileSync(join(root, OPERATOR_SCHEMA), await renderOperatorSchema(workspace));
 writeFileSync(join(root, SUBJECTS_PAGE), await renderSubjects(workspace));
-await writeBrokerAccess(workspace);
 writeShownFiles(workspace);

@@ -1,21 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AccountsModule } from '@berth/accounts';
 import { AgentsModule } from '@berth/agents';
-import { AuditModule } from '@berth/audit';
-import { BillingModule } from '@berth/billing';
 import type { Env } from '@berth/config';
-import { DeliveryModule } from '@berth/delivery';
 import type { ServiceName } from '@berth/embedded';
-import { EndUsersModule } from '@berth/end-users';
-import { ExecModule } from '@berth/exec';
-import { FilesModule } from '@berth/files';
 import { readGatewayConfig, startGateway } from '@berth/gateway';
-import { LlmModule } from '@berth/llm';
 import { ProcessHandlers } from '@berth/messaging';
 import { RuntimeModule } from '@berth/runtime';
-import { SchedulesModule } from '@berth/schedules';
 import { definitionOf, launchService, type ServiceModule, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
+import { SERVICE_MODULES } from './service-modules.js';
 
 /**
  * SIGTERM allows 10 s in total, even while a part is frozen and every connection takes its full timeout to close.
@@ -26,22 +18,12 @@ const AGENTS_END_WITHIN_MS = 4_500;
 const REST_ENDS_WITHIN_MS = 1_000;
 
 /** Services that start in any order. */
-const MODULES: readonly ServiceModule[] = [
-  AccountsModule,
-  AuditModule,
-  BillingModule,
-  DeliveryModule,
-  EndUsersModule,
-  ExecModule,
-  FilesModule,
-  SchedulesModule,
-  LlmModule,
-];
+const MODULES = SERVICE_MODULES.filter((module) => module !== AgentsModule);
 
 /** Throws `ConfigError` with the problems of the first service whose configuration is invalid. */
 export const checkServiceConfigs = (env: Env): void => {
   for (const read of [
-    ...[...MODULES, AgentsModule, RuntimeModule].map((module) => definitionOf(module).readConfig),
+    ...[...SERVICE_MODULES, RuntimeModule].map((module) => definitionOf(module).readConfig),
     readGatewayConfig,
   ]) {
     read(env);
@@ -49,8 +31,9 @@ export const checkServiceConfigs = (env: Env): void => {
 };
 
 /**
- * Starts all services in one process; requests between them do not pass the broker. When one fails to start, or `signal` aborts first, those that started are stopped
- * and the error, or the signal's reason, is thrown. `freePort` is called just before the gateway listens on its port.
+ * Starts all services in one process; requests between them do not pass the broker. When one fails to start, or `signal`
+ * aborts first, those that started are stopped and the error, or the signal's reason, is thrown. `freePort` is called just
+ * before the gateway listens on its port.
  */
 export const startServices = async (
   envOf: (service: ServiceName) => Env,

@@ -56,7 +56,8 @@ export interface LegacyReport {
 
 /** One NDJSON line of followed output. `end` is the last line, sent when the execution has ended. */
 export type OutputLine =
-  { readonly stream: 'stdout' | 'stderr'; readonly text: string } | { readonly stream: 'end' };
+  | { readonly stream: 'stdout' | 'stderr'; readonly text: string }
+  | { readonly stream: 'end' };
 
 /** Number of trailing characters (Unicode code points) kept per stream. */
 export const KEPT_CHARACTERS = 262_144;

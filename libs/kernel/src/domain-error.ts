@@ -27,7 +27,12 @@ export const isErrorKind = (value: unknown): value is ErrorKind =>
 
 /** JSON values: what an error's context, an event or a message may contain. */
 export type Json =
-  string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
+  | string
+  | number
+  | boolean
+  | null
+  | readonly Json[]
+  | { readonly [key: string]: Json | undefined };
 
 /**
  * The known effect of a failed request. `none`: nothing was done, so the request may be sent again. `unknown`: it may

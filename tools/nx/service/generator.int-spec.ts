@@ -70,13 +70,13 @@ const run = (workspace: string, program: string, ...args: readonly string[]) =>
     env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0' },
   });
 
-it('generated services edit four shared files, compile against the platform and pass their unit specs', () => {
+it('generated services are 13 files and three edits, compile against the platform and pass their unit specs', () => {
   const services = SERVICES.map((name) => {
     const tree = treeInMemory();
     generate(tree as never, { name, prefix: 'pcl' });
-    expect([...tree.written.keys()].filter((path) => existsSync(join(REPOSITORY, path)))).toHaveLength(4);
-    for (const path of ['apps/standalone/src/services.ts', 'docker-compose.yml'])
-      expect(tree.written.get(path)).toContain(name);
+    const edited = [...tree.written.keys()].filter((path) => existsSync(join(REPOSITORY, path)));
+    expect([edited.length, tree.written.size - edited.length]).toEqual([3, 13]);
+    expect(tree.written.get('docker-compose.yml')).toContain(name);
     expect(tree.written.get('libs/kernel/src/ids.ts')).toContain("| 'pcl';");
     return tree.written;
   });

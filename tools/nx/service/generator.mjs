@@ -1,15 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { completeDeclarations } from '../../checks/declarations.mjs';
-import { readWorkspace } from '../../checks/workspace.mjs';
 
 const TEMPLATES = join(import.meta.dirname, 'files');
 
 /**
  * Generates a new service: `npx nx g ./tools/nx:service notes`. Writes the app and its contract, and adds the service
- * to the composition, the compose file, the id prefixes and the events that the audit leaves out. Then completes what
- * derives from these: the declared packages, the installation, the generated pages and the build.
+ * to the compose file, the id prefixes and the events that the audit leaves out. Then completes what derives from these:
+ * the app's tsconfig.json, the declared packages, the installation, the generated files (the composition's modules,
+ * the permissions on the broker, the pages) and the build.
  *
  * @param {import('nx/src/generators/tree').Tree} tree
  * @param {{ name: string, thing?: string, prefix?: string }} options
@@ -24,10 +23,9 @@ export const generate = (tree, options) => {
   return async () => {
     const run = (command, ...args) => execFileSync(command, args, { cwd: tree.root, stdio: 'inherit' });
     const touched = tree.listChanges().map(({ path }) => path);
-    run('npx', 'prettier', '--write', '--log-level', 'warn', '--ignore-unknown', ...touched);
-    await completeDeclarations(readWorkspace(tree.root));
-    run('npm', 'install', '--no-audit', '--no-fund');
+    run('npx', 'oxfmt', ...touched);
     run(process.execPath, 'tools/checks/write-pages.mjs');
+    run('npm', 'install', '--no-audit', '--no-fund');
     run('npx', 'tsc', '-b');
   };
 };
@@ -57,22 +55,12 @@ const targetOf = (path, names) => {
 };
 
 /** The files that every new service changes. */
-const changesOf = ({ name, prefix, Name, Thing }) => ({
+const changesOf = ({ name, prefix, Thing }) => ({
   'libs/kernel/src/ids.ts': (text) =>
     insertOnce(text, /(\n {2}\| '[a-z]{3}');( \/\/[^\n]*)?\n/, `$1$2\n  | '${prefix}'; // ${name}\n`),
   // What the audit says about an event is a decision, so this entry is where to begin.
   'apps/audit/src/audit-list/audited-events.spec.ts': (text) =>
     insertOnce(text, /(const NOT_AUDITED = \[\n)/, `$1  '${Thing}Created',\n`),
-  'apps/standalone/src/services.ts': (text) =>
-    insertOnce(
-      insertOnce(
-        text,
-        /(import [^;]+ from '@berth\/[^']+';\n)/,
-        `$1import { ${Name}Module } from '@berth/${name}';\n`,
-      ),
-      /(const MODULES: [^=]+= \[[^\]]+?),?\s*\]/,
-      `$1, ${Name}Module]`,
-    ),
   'docker-compose.yml': (text) =>
     insertOnce(
       insertOnce(text, /(\n {2}files:\n)/, `\n${composeService(name)}$1`),

@@ -124,7 +124,11 @@ type SameStateEvent =
       AgentEvent,
       {
         readonly type:
-          'AgentSleepRequested' | 'AgentStartedAnew' | 'AgentResized' | 'AgentRanOutOfMemory' | 'AgentUnseen';
+          | 'AgentSleepRequested'
+          | 'AgentStartedAnew'
+          | 'AgentResized'
+          | 'AgentRanOutOfMemory'
+          | 'AgentUnseen';
       }
     >;
 

@@ -187,7 +187,12 @@ export type AgentEvent =
 export type StopReason = 'requested' | 'suspended' | 'compute_cap_reached';
 
 export type SleepReason =
-  StopReason | 'idle' | 'cooled' | 'host_restarted' | 'host_shutdown' | 'host_unavailable';
+  | StopReason
+  | 'idle'
+  | 'cooled'
+  | 'host_restarted'
+  | 'host_shutdown'
+  | 'host_unavailable';
 
 /** The events of an agent's versions, which do not change its state. */
 export type VersionEvent = Extract<AgentEvent, { readonly type: `AgentVersion${string}` }>;

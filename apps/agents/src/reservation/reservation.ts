@@ -20,7 +20,8 @@ export type ReservationEvent =
   | { readonly type: 'NameReleased'; readonly data: { readonly agentId: string; readonly at: string } };
 
 export type Reservation =
-  { readonly status: 'free' } | { readonly status: 'held'; readonly holder: Holder; readonly since: string };
+  | { readonly status: 'free' }
+  | { readonly status: 'held'; readonly holder: Holder; readonly since: string };
 
 export type ReservationCommand =
   /** `evicted`: a holder that loses the name, because the caller found that its agent does not exist. */

@@ -2,7 +2,8 @@ import { isPlainObject } from '../validation/schema-keywords.js';
 
 /** One piece of output from an agent's host. */
 export type OutputPiece =
-  { readonly stream: 'stdout' | 'stderr'; readonly text: string } | { readonly stream: 'end' };
+  | { readonly stream: 'stdout' | 'stderr'; readonly text: string }
+  | { readonly stream: 'end' };
 
 /** Longer than the longest line that a guest sends. */
 const MAX_LINE_CHARS = 16 * 1024 * 1024;

@@ -60,7 +60,11 @@ export interface LlmCallFailed extends CallFacts {
 }
 
 export type AccountLedgerEvent =
-  CreditsGranted | LlmCallReserved | LlmCallRefused | LlmCallSettled | LlmCallFailed;
+  | CreditsGranted
+  | LlmCallReserved
+  | LlmCallRefused
+  | LlmCallSettled
+  | LlmCallFailed;
 
 const TYPES: ReadonlySet<string> = new Set<AccountLedgerEvent['type']>([
   'CreditsGranted',

@@ -5,7 +5,12 @@ export interface Operation {
   readonly dialect: LlmDialect;
   /** Below `/v1/`. */
   readonly name:
-    'chat/completions' | 'responses' | 'embeddings' | 'models' | 'messages' | 'messages/count_tokens';
+    | 'chat/completions'
+    | 'responses'
+    | 'embeddings'
+    | 'models'
+    | 'messages'
+    | 'messages/count_tokens';
   readonly method: 'GET' | 'POST';
   /** Free calls are not counted. */
   readonly isFree: boolean;

@@ -4,7 +4,8 @@ import type { BoxedGuest } from './boxed-guest.js';
 
 /** State of an agent on this host. */
 export type Life =
-  { readonly at: 'resting' | 'starting' } | { readonly at: 'awake' | 'frozen'; readonly guest: BoxedGuest };
+  | { readonly at: 'resting' | 'starting' }
+  | { readonly at: 'awake' | 'frozen'; readonly guest: BoxedGuest };
 
 /** The epoch of an agent at this moment, and its guest. */
 export interface CurrentGuest {

@@ -82,7 +82,11 @@ export type SchedulesForgotten = {
 };
 
 export type ScheduleEvent =
-  SchedulesPublished | ScheduleFired | PromptHandedOver | FiringEnded | SchedulesForgotten;
+  | SchedulesPublished
+  | ScheduleFired
+  | PromptHandedOver
+  | FiringEnded
+  | SchedulesForgotten;
 
 export interface Entry extends PublishedEntry, NextWake {
   readonly lastRunAt: string | null;

@@ -65,4 +65,12 @@ export interface EnvVarView {
 
 /** What an agent was used for. */
 export type ActivityKind =
-  'chat' | 'file' | 'exec' | 'console' | 'app' | 'llm' | 'webhook' | 'schedule' | 'start';
+  | 'chat'
+  | 'file'
+  | 'exec'
+  | 'console'
+  | 'app'
+  | 'llm'
+  | 'webhook'
+  | 'schedule'
+  | 'start';

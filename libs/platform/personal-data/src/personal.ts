@@ -5,7 +5,8 @@ import type { PersonalKey } from './personal-key.js';
  * otherwise in plaintext.
  */
 export type Personal<Data> =
-  { readonly endUserId: null; readonly data: Data } | { readonly endUserId: string; readonly sealed: string };
+  | { readonly endUserId: null; readonly data: Data }
+  | { readonly endUserId: string; readonly sealed: string };
 
 /** `key`: of the end user to whom the data belongs; null if it belongs to none. `about`: see `PersonalKey`. */
 export const toPersonal = <Data>(key: PersonalKey | null, about: string, data: Data): Personal<Data> =>
