@@ -4,7 +4,7 @@ import { DeliveryConfig } from '../config.js';
 import { WebhookAttempt, type AttemptOutcome } from './webhook-attempt.js';
 import { HELD_TOO_LONG } from './webhook-hold.js';
 import type { WebhookCommand } from './webhook-delivery.decider.js';
-import type { QueuedWebhook } from './webhook-delivery.js';
+import type { QueuedWebhook, WebhookDelivery } from './webhook-delivery.js';
 import { WebhookStreams } from './webhook-delivery.streams.js';
 import { WebhookVault, type WaitingWebhook } from './webhook-vault.js';
 
@@ -54,8 +54,7 @@ export class WebhookLane {
 
   private async step(head: WaitingWebhook, shift: Shift): Promise<Step> {
     const { agentId, deliveryId } = head;
-    // Only a process that works on the queue too could have written since, and the agent knows what it got.
-    const { state } = await this.streams.recall(deliveryId);
+    const state = await this.stateOf(deliveryId, shift);
     if (state.status === 'absent') return this.awaitAcceptance(agentId, deliveryId);
     this.#unacceptedSince.delete(deliveryId);
     if (state.status !== 'queued') return { head: await this.vault.end(head, state.endedAt) };
@@ -63,14 +62,20 @@ export class WebhookLane {
     // No pause is longer: the clock was set back.
     if (tooEarlyMs > 0 && tooEarlyMs <= Math.max(...this.config.webhookRetryMs))
       return { waitMs: tooEarlyMs };
-    const began = Date.parse(state.acceptedAt) > shift.since + CLOCKS_DIFFER_MS;
-    const repeated = !began || this.#uncertain.has(deliveryId);
+    const repeated = !isOfShift(state.acceptedAt, shift) || this.#uncertain.has(deliveryId);
     const attempt = `${deliveryId}/attempt:${String(state.attempts + 1)}`;
     this.#uncertain.add(deliveryId);
     const outcome = await this.attempts.make(head, attempt, repeated);
     const step = await this.record(head, state, outcome);
     if (outcome.type !== 'interrupted') this.#uncertain.delete(deliveryId);
     return step;
+  }
+
+  /** Without a read for what was accepted during the shift: no other process works on it. */
+  private async stateOf(deliveryId: string, shift: Shift): Promise<WebhookDelivery> {
+    const { state } = await this.streams.recall(deliveryId);
+    if (state.status === 'queued' && isOfShift(state.acceptedAt, shift)) return state;
+    return (await this.streams.load(deliveryId)).state;
   }
 
   private async awaitAcceptance(agentId: string, deliveryId: string): Promise<Step> {
@@ -139,3 +144,7 @@ export class WebhookLane {
     return { commandId, accountId, actor: { kind: 'system', id: 'delivery' } };
   }
 }
+
+/** Whether the delivery was accepted while this process was the only one that worked on the queues. */
+const isOfShift = (acceptedAt: string, { since }: Shift): boolean =>
+  Date.parse(acceptedAt) > since + CLOCKS_DIFFER_MS;
