@@ -3,7 +3,7 @@ import type { FakeUpstream } from '@berth/testing/upstream';
 import { describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
 import { anOwner, PEOPLE } from './end-users.fixture.js';
-import { centsOf, LlmAgent, type ListedCall } from './llm.fixture.js';
+import { centsOf, LlmAgent, modelsOf, type ListedCall } from './llm.fixture.js';
 import type { Stack } from './stack.fixture.js';
 
 const HELLO = [{ role: 'user', content: 'hello' }];
@@ -58,7 +58,9 @@ export const describeLlm = (stack: () => Stack, upstream: () => FakeUpstream): v
       expect(await sdk('models')).toMatchObject({
         value: expect.arrayContaining([expect.objectContaining({ id: 'gpt', default: true })]) as object,
       });
-      expect(await sdk('anthropicModels')).toMatchObject({ value: [{ id: 'claude' }] });
+      expect(await sdk('anthropicModels')).toMatchObject({
+        value: modelsOf('anthropic').map((id) => ({ id })),
+      });
       await eventually(async () => {
         const { body } = await api.get<{ items: readonly ListedCall[] }>(`/api/v1/llm-calls?agentId=${id}`);
         const statuses = body.items.map(({ status }) => status);

@@ -36,6 +36,10 @@ const MODELS: Readonly<Record<string, Dialect>> = {
   'claude-broken': 'anthropic',
 };
 
+/** The names of the models of a dialect, in the order of the operator's file. */
+export const modelsOf = (dialect: Dialect): readonly string[] =>
+  Object.keys(MODELS).filter((name) => MODELS[name] === dialect);
+
 /** A token of input costs 0.001 cents, one of output 0.002; of some models, parts of them have rates of their own. */
 const rates = 'inputCentsPerMillion: 1000, outputCentsPerMillion: 2000';
 const PARTS =
