@@ -76,7 +76,10 @@ const takeStock = (pid: number) => ({
 
 /** Everything that an API consumer does, through every part. */
 const useEverything = async (): Promise<void> => {
-  expect((await api.chat(agentId, 'hello')).body.response).toContain('hello');
+  expect(await api.chat(agentId, 'hello')).toMatchObject({
+    status: 200,
+    body: { response: expect.stringContaining('hello') as string },
+  });
   expect((await new Executions(api, agentId).run('echo there')).body.stdout).toBe('there\n');
   const written = await api.call('PUT', `/api/agents/${agentId}/files/write`, {
     body: { path: 'a', content: 'b' },
