@@ -3,7 +3,6 @@ import { AgentsModule } from '@berth/agents';
 import type { Env } from '@berth/config';
 import type { ServiceName } from '@berth/embedded';
 import { readGatewayConfig, startGateway } from '@berth/gateway';
-import { ProcessHandlers } from '@berth/messaging';
 import { RuntimeModule } from '@berth/runtime';
 import { definitionOf, launchService, type ServiceModule, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
@@ -31,9 +30,8 @@ export const checkServiceConfigs = (env: Env): void => {
 };
 
 /**
- * Starts all services in one process; requests between them do not pass the broker. When one fails to start, or `signal`
- * aborts first, those that started are stopped and the error, or the signal's reason, is thrown. `freePort` is called just
- * before the gateway listens on its port.
+ * Starts all services in one process. When one fails to start, or `signal` aborts first, those that started are stopped
+ * and the error, or the signal's reason, is thrown. `freePort` is called just before the gateway listens on its port.
  */
 export const startServices = async (
   envOf: (service: ServiceName) => Env,
@@ -42,7 +40,6 @@ export const startServices = async (
   freePort: () => Promise<void> | undefined,
 ): Promise<Stoppable & { readonly url: string }> => {
   const running = new Map<ServiceName, Stoppable>();
-  const handlers = new ProcessHandlers();
   const start = async <Service extends Stoppable>(
     name: ServiceName,
     begin: () => Promise<Service>,
@@ -73,7 +70,7 @@ export const startServices = async (
     const { name, readConfig } = definitionOf(module);
     const service = name as ServiceName;
     return start(service, () =>
-      launchService(module, { config: readConfig(envOf(service)), log: logOf(service), signal, handlers }),
+      launchService(module, { config: readConfig(envOf(service)), log: logOf(service), signal }),
     );
   };
   const behind = [
@@ -85,7 +82,7 @@ export const startServices = async (
     await Promise.all(behind);
     await freePort();
     const { url } = await start('gateway', () =>
-      startGateway(readGatewayConfig(envOf('gateway')), logOf('gateway'), { handlers }),
+      startGateway(readGatewayConfig(envOf('gateway')), logOf('gateway')),
     );
     return { name: 'standalone', url, stop };
   } catch (error) {

@@ -4,9 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { echoModule, echoRequests } from './__fixtures__/echo-service.fixture.js';
 import { keepingLogger } from './__fixtures__/lines.fixture.js';
 import { NatsServerFixture } from './__fixtures__/nats-server.fixture.js';
-import { WAYS } from './__fixtures__/ways-of-requests.fixture.js';
 import { WaitingProcess } from './__fixtures__/waiting-process.js';
-import { NatsLink, Requester, startService, type ProcessHandlers } from './index.js';
+import { NatsLink, Requester, startService } from './index.js';
 
 interface Failed {
   readonly error: unknown;
@@ -22,8 +21,7 @@ const failing = async (work: Promise<unknown>): Promise<Failed> => {
   return { error, afterMs: performance.now() - startedAt };
 };
 
-describe.each(WAYS)('when something dies and requests go %s,', (_, handlersOf) => {
-  let handlers: ProcessHandlers | undefined;
+describe('when something dies', () => {
   let nats: NatsServerFixture;
   let link: NatsLink;
   let requester: Requester;
@@ -31,9 +29,8 @@ describe.each(WAYS)('when something dies and requests go %s,', (_, handlersOf) =
   const cleanUps: (() => Promise<void>)[] = [];
 
   beforeEach(async () => {
-    handlers = handlersOf();
     nats = await NatsServerFixture.start();
-    link = await NatsLink.open({ url: nats.url, name: 'caller', handlers, log });
+    link = await NatsLink.open({ url: nats.url, name: 'caller', log });
     requester = new Requester(link);
     cleanUps.push(
       () => nats.stop(),
@@ -51,13 +48,8 @@ describe.each(WAYS)('when something dies and requests go %s,', (_, handlersOf) =
     return child;
   };
 
-  const startEcho = async ({ elsewhere = false } = {}): Promise<void> => {
-    const own = await NatsLink.open({
-      url: nats.url,
-      name: 'echo',
-      handlers: elsewhere ? undefined : handlers,
-      log,
-    });
+  const startEcho = async (): Promise<void> => {
+    const own = await NatsLink.open({ url: nats.url, name: 'echo', log });
     const service = await startService({
       name: 'echo',
       module: echoModule('one'),
@@ -97,8 +89,8 @@ describe.each(WAYS)('when something dies and requests go %s,', (_, handlersOf) =
     expect(afterMs).toBeLessThan(4_000);
   });
 
-  it('without a broker requests fail immediately, those in flight to another process within 2 s, and they succeed again when it is back', async () => {
-    await startEcho({ elsewhere: true });
+  it('without a broker requests fail immediately, those in flight within 2 s, and they succeed again when it is back', async () => {
+    await startEcho();
     const inFlight = failing(requester.request(echoRequests.wait, { ms: 15_000 }));
     link.outgoing.flush();
     await link.connection.flush();

@@ -67,7 +67,7 @@ export const openLog = (options: PartOptions): Promise<EventStore> => {
  * than our messages.
  */
 export const openLink = async (
-  options: PartOptions & Pick<NatsLinkOptions, 'name' | 'credentials' | 'instance' | 'replicas' | 'handlers'>,
+  options: PartOptions & Pick<NatsLinkOptions, 'name' | 'credentials' | 'instance' | 'replicas'>,
 ): Promise<NatsLink> => {
   const link = await awaitPart({ ...options, ...BROKER }, () =>
     NatsLink.open({ ...options, openWithinMs: 0 }).catch((error: unknown) => {

@@ -1,12 +1,6 @@
 import type { ServiceEnv } from '@berth/config';
 import type { EventStore } from '@berth/event-store';
-import {
-  BrokerCheck,
-  brokerOf,
-  type BrokerNeeds,
-  type NatsLink,
-  type ProcessHandlers,
-} from '@berth/messaging';
+import { BrokerCheck, brokerOf, type BrokerNeeds, type NatsLink } from '@berth/messaging';
 import type { Database } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
 import {
@@ -32,7 +26,6 @@ export interface OpenPartsOptions extends TablesOptions {
   readonly config: ServiceEnv;
   /** The service's requirements on JetStream. */
   readonly needs?: BrokerNeeds;
-  readonly handlers?: ProcessHandlers | undefined;
 }
 
 /**
@@ -40,10 +33,10 @@ export interface OpenPartsOptions extends TablesOptions {
  * closed.
  */
 export const openParts = async (options: OpenPartsOptions): Promise<ServiceParts> => {
-  const { name, config, needs = {}, handlers, log } = options;
+  const { name, config, needs = {}, log } = options;
   const waiting = { log, ...(options.signal === undefined ? {} : { signal: options.signal }) };
   await using opened = new AsyncDisposableStack();
-  const link = await openLink({ ...brokerOf(config), name, handlers, ...waiting });
+  const link = await openLink({ ...brokerOf(config), name, ...waiting });
   opened.defer(() => link.close());
   const database = await openTables(options, link);
   opened.defer(() => database.close());
@@ -63,12 +56,12 @@ export const openPartsWithoutTables = async (
     readonly config: Omit<ServiceEnv, 'databaseUrl' | 'databasePool'>;
   },
 ): Promise<Pick<ServiceParts, 'store' | 'link'>> => {
-  const { name, config, handlers, log } = options;
+  const { name, config, log } = options;
   const waiting = { log, ...(options.signal === undefined ? {} : { signal: options.signal }) };
   await using opened = new AsyncDisposableStack();
   const store = await openLog({ url: config.eventStoreUrl, ...waiting });
   opened.defer(() => store.close());
-  const link = await openLink({ ...brokerOf(config), name, handlers, ...waiting });
+  const link = await openLink({ ...brokerOf(config), name, ...waiting });
   opened.defer(() => link.close());
   await claimInstallation({ config, link, store, ...waiting });
   opened.move();
@@ -84,10 +77,10 @@ export const openPartsWithoutLog = async ({
   readonly client: string;
   readonly tables: ServiceTables | undefined;
 }): Promise<Pick<ServiceParts, 'link'> & Partial<Pick<ServiceParts, 'database'>>> => {
-  const { config, handlers, log } = options;
+  const { config, log } = options;
   const waiting = { log, ...(options.signal === undefined ? {} : { signal: options.signal }) };
   await using opened = new AsyncDisposableStack();
-  const link = await openLink({ ...brokerOf(config), name: client, handlers, ...waiting });
+  const link = await openLink({ ...brokerOf(config), name: client, ...waiting });
   opened.defer(() => link.close());
   const database = tables === undefined ? undefined : await openTables({ ...options, ...tables }, link);
   opened.move();

@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events';
 import { systemClock, type Clock } from '@berth/kernel';
-import type { ProcessHandlers } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
 
 /** The dependencies that a process passes to each of its services. */
@@ -11,8 +10,6 @@ export interface LaunchOptions<Config> {
   readonly signal?: AbortSignal;
   /** The clock of the service's business rules. Default: the machine's clock. */
   readonly clock?: Clock;
-  /** Shared by the services of one process: requests between them do not pass the broker. */
-  readonly handlers?: ProcessHandlers;
 }
 
 /** One running service: what it was launched with, and when it stops. */
@@ -20,7 +17,6 @@ export class ServiceContext<Config = unknown> {
   readonly config: Config;
   readonly log: Logger;
   readonly clock: Clock;
-  readonly handlers: ProcessHandlers | undefined;
   /** Aborts when the start is abandoned: its caller aborted it, or the service stops because a part of it failed. */
   readonly startSignal: AbortSignal;
   /** Closed after everything else has stopped, in reverse order; also when the start fails. */
@@ -41,7 +37,6 @@ export class ServiceContext<Config = unknown> {
     this.config = options.config;
     this.log = options.log;
     this.clock = options.clock ?? systemClock;
-    this.handlers = options.handlers;
     // Each waiting caller adds a listener, and Node warns about a leak when there are more than ten.
     setMaxListeners(0, this.#stopping.signal);
     const { signal: stopping } = this.#stopping;
