@@ -9,7 +9,7 @@ import type {
 import type { Policy } from '@berth/contracts/schema';
 import { streamName, type ProjectionRunner } from '@berth/event-store';
 import { DomainError, type Page } from '@berth/kernel';
-import { Database, decodeCursor, encodeCursor, type SqlRunner } from '@berth/persistence';
+import { Database, decodeCursor, encodeCursor, GatheredCalls, type SqlRunner } from '@berth/persistence';
 import { InjectProjection } from '@berth/service';
 import { Inject, Injectable } from '@nestjs/common';
 import { hostLost } from '../agent/decide-lost.js';
@@ -40,6 +40,15 @@ const SELECT = `
   SELECT l.*, a.last_active_at, a.last_activity_kind, a.sleep_at, w.next_wake_at, ${POLICY_IN_FORCE} AS policy
   FROM agent_list l ${JOINED}`;
 
+/** An agent that a request asks for. */
+interface Sought {
+  readonly accountId: string;
+  readonly agentId: string;
+}
+
+/** Most agents that one statement reads. */
+const MOST_AT_ONCE = 20;
+
 interface ListedRow extends ShownRow {
   /** Number of rows found for this page, including one beyond its limit. */
   readonly found: string;
@@ -55,20 +64,21 @@ const JSON_BYTES = `octet_length(coalesce(to_json(l.instructions)::text, '')) + 
 /** Reads of agents. A deleted agent is not found as soon as its deletion is accepted. */
 @Injectable()
 export class AgentListQuery {
+  /** Requests that arrive during a statement share the next one, which begins after all of them. */
+  readonly #found: GatheredCalls<Sought, ShownRow | undefined>;
+
   constructor(
     @Inject(Database) private readonly database: SqlRunner,
     private readonly fromLog: AgentsFromLog,
     @InjectProjection(AGENT_LIST)
     private readonly agentList: Pick<ProjectionRunner, 'watchStream'>,
-  ) {}
+  ) {
+    this.#found = new GatheredCalls((sought) => this.findAll(sought), MOST_AT_ONCE);
+  }
 
   /** Reads an agent that is not in the list yet from its log. Errors: not_found `agent_not_found`. */
   async get(accountId: string, agentId: string): Promise<AgentView> {
-    const rows = await this.database.query<ShownRow>(
-      `${SELECT} WHERE l.id = $1 AND l.account_id = $2 AND l.state <> 'deleting'`,
-      [agentId, accountId],
-    );
-    const row = rows[0];
+    const row = await this.#found.call({ accountId, agentId });
     return row === undefined ? this.fromLog.view(accountId, agentId) : toView(row);
   }
 
@@ -126,6 +136,19 @@ export class AgentListQuery {
     if (row === undefined) return this.fromLog.locate(accountId, agentId);
     if (row.state_reason === 'host_lost') throw hostLost();
     return { host: row.host, guest: row.guest };
+  }
+
+  private async findAll(sought: readonly Sought[]): Promise<readonly (ShownRow | undefined)[]> {
+    const ids = [...new Set(sought.map(({ agentId }) => agentId))];
+    const rows = await this.database.query<ShownRow>(
+      `${SELECT} WHERE l.id = ANY($1::text[]) AND l.state <> 'deleting'`,
+      [ids],
+    );
+    const found = new Map(rows.map((row) => [row.id, row]));
+    return sought.map(({ accountId, agentId }) => {
+      const row = found.get(agentId);
+      return row?.account_id === accountId ? row : undefined;
+    });
   }
 }
 

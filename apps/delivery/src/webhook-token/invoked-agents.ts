@@ -2,8 +2,8 @@ import { accountsRequests } from '@berth/contracts/accounts';
 import { agentsRequests, type Addressee } from '@berth/contracts/agents';
 import { DomainError } from '@berth/kernel';
 import { asLookUpFailure, Requester } from '@berth/messaging';
+import { GatheredCalls } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
-import { GatheredCalls } from '../webhook/gathered-calls.js';
 import { WebhookTokenVault, type TokenSecret } from './webhook-token-vault.js';
 
 /** Both requests together fail while the caller still waits for its 503. */

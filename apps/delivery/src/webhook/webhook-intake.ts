@@ -1,8 +1,8 @@
 import { DomainError } from '@berth/kernel';
+import { GatheredCalls } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import { DeliveryConfig } from '../config.js';
 import { beyondBudget, currentMinute } from '../delivery/message-budget.js';
-import { GatheredCalls } from './gathered-calls.js';
 import { tooManyCalls } from './webhook-rate.js';
 import { WebhookVault, type Acceptance, type NewWebhook } from './webhook-vault.js';
 

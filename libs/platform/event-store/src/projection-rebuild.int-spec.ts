@@ -101,6 +101,29 @@ const expectAllComplete = async (count: number): Promise<void> => {
   for (const { seen } of rows) expect(seen).toEqual(complete);
 };
 
+describe('the rows of a projection', () => {
+  it('are durable at each commit while they serve, and only from the switch on while they are built', async () => {
+    const commits: { readonly suffix: string; readonly commit: string }[] = [];
+    const hook: HistoryOptions['hook'] = async (tx, suffix) => {
+      const [row] = await tx.query<{ commit: string }>(
+        `SELECT current_setting('synchronous_commit') AS commit`,
+      );
+      commits.push({ suffix, commit: row?.commit ?? '' });
+    };
+    const { runner } = start(runnerOf(projection({ hook })));
+    await runner.waitFor(await writeStreams(3), 20_000);
+    expect(new Set(commits.map(({ commit }) => commit))).toEqual(new Set(['on']));
+    commits.length = 0;
+    await runner.rebuild(() => undefined, stop.signal);
+    expect(new Set(commits.map(({ suffix, commit }) => `${suffix} ${commit}`))).toEqual(
+      new Set(['v1b1 off']),
+    );
+    commits.length = 0;
+    await runner.waitFor(await writeStreams(1), 20_000);
+    expect(new Set(commits.map(({ suffix, commit }) => `${suffix} ${commit}`))).toEqual(new Set(['v1b1 on']));
+  });
+});
+
 describe('a rebuild', () => {
   it('equals the live tables row by row, which serve and stay live until the switch', async () => {
     const { runner } = start(runnerOf());

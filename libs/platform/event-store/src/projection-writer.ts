@@ -61,9 +61,13 @@ export class ProjectionWriter {
     if (step === undefined) return;
     const idle = step.events.length === 0 && !batch.caughtUp;
     if (idle && Date.now() - this.#writtenAt < BARE_CHECKPOINT_MS) return;
-    // Setting another time-out costs a round trip.
-    const options = step.events.length > FEW_EVENTS ? { statementTimeoutMs: STATEMENT_TIMEOUT_MS } : {};
-    await this.database.transaction((tx) => this.#apply(tx, step), options);
+    await this.database.transaction((tx) => this.#apply(tx, step), {
+      ...(step.events.length > FEW_EVENTS ? { statementTimeoutMs: STATEMENT_TIMEOUT_MS } : {}),
+      prepared: true,
+      // Nobody reads tables that are being built, and their rows and checkpoint are lost together. Serving tables must not
+      // lose a revocation or a suspension that has returned, not even until they have caught up again.
+      relaxed: this.#build.state === 'building',
+    });
     this.#advanced(step);
   }
 

@@ -25,6 +25,16 @@ export interface DatabaseNotices {
 export interface TransactionOptions {
   /** The time-out of each of its statements, in milliseconds; default 4,000. */
   readonly statementTimeoutMs?: number;
+  /**
+   * Commits before the server has written it to its disk. A crash of the server can lose it, but then also everything that
+   * was written later; a later transaction without this makes it durable.
+   */
+  readonly relaxed?: boolean;
+  /**
+   * Prepares the statements, as `query` does. A plan that a changed table makes outdated fails the transaction, so this is
+   * for work that its caller repeats as a whole.
+   */
+  readonly prepared?: boolean;
 }
 
 /**
@@ -80,14 +90,18 @@ export class Database implements SqlRunner {
     const timeoutMs = options.statementTimeoutMs ?? CALL_BUDGET_MS;
     const deadline = Date.now() + CALL_BUDGET_MS;
     return this.#withClient(async (client) => {
-      await runStatement(client, 'BEGIN', [], Math.max(LEAST_STATEMENT_MS, deadline - Date.now()));
       try {
-        if (timeoutMs > CALL_BUDGET_MS)
-          await runStatement(client, `SET LOCAL statement_timeout = ${timeoutMs}`);
-        const result = await work({ query: (sql, params) => runStatement(client, sql, params, timeoutMs) });
+        await runStatement(client, beginOf(options), [], Math.max(LEAST_STATEMENT_MS, deadline - Date.now()));
+        const result = await work({
+          query: (sql, params) => {
+            const name = options.prepared === true ? this.#prepared.nameOf(sql, params ?? []) : undefined;
+            return runStatement(client, sql, params, timeoutMs, name);
+          },
+        });
         await runStatement(client, 'COMMIT', [], timeoutMs);
         return result;
       } catch (error) {
+        this.#prepared.outdatedBy(error);
         if (!isConnectionLoss(error)) await this.#rollBack(client);
         throw error;
       }
@@ -190,6 +204,14 @@ export class Database implements SqlRunner {
     }
   }
 }
+
+/** One round trip begins a transaction with its settings. */
+const beginOf = ({ statementTimeoutMs = CALL_BUDGET_MS, relaxed = false }: TransactionOptions): string =>
+  [
+    'BEGIN',
+    ...(statementTimeoutMs > CALL_BUDGET_MS ? [`SET LOCAL statement_timeout = ${statementTimeoutMs}`] : []),
+    ...(relaxed ? ['SET LOCAL synchronous_commit = off'] : []),
+  ].join('; ');
 
 const rollBack = async (runner: QueryRunner): Promise<void> => {
   if (runner.isTransactionActive) await runner.rollbackTransaction();

@@ -1,5 +1,6 @@
 export { publishAnalystView, type AnalystView } from './analyst-view.js';
 export { Database, type DatabaseNotices, type TransactionOptions } from './database.js';
+export { GatheredCalls } from './gathered-calls.js';
 export { openDatabase, type DatabaseOptions } from './open-database.js';
 export type { DatabaseLog } from './log.js';
 export { DedicatedConnection } from './dedicated-connection.js';
