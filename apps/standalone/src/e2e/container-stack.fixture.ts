@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Env } from '@berth/config';
@@ -24,5 +25,11 @@ export const prepareContainerStack = async (dataDir: string): Promise<Env> => {
 export const stopContainerStack = async (stack: StandaloneStack, env: Env): Promise<void> => {
   await stack.stop();
   // A host that ends dozens of agents may not have removed all containers in time. Its next start does.
-  await (await startStandaloneStack(stack.dataDir, env)).stop();
+  if (await hasContainers(stack.dataDir)) await (await startStandaloneStack(stack.dataDir, env)).stop();
+};
+
+const hasContainers = async (dataDir: string): Promise<boolean> => {
+  const namespace = namespaceOf(await instanceOf(join(dataDir, 'runtime')));
+  const scope = [`--address=${containerTestHost().address}`, `--namespace=${namespace}`];
+  return execFileSync('ctr', [...scope, 'containers', 'list', '-q'], { encoding: 'utf8' }).trim() !== '';
 };

@@ -4,10 +4,12 @@ import { mountPointsBelow } from './mount-points.js';
 import { INSIDE } from './paths-inside.js';
 
 /** The mount points at and below Berth's own folder of a container that is created with that command line. */
-export const ownMountPoints = (args: readonly string[]): readonly string[] =>
-  args
-    .flatMap((arg) => /^--volume=[^:]*:([^:]*):/.exec(arg)?.[1] ?? [])
-    .filter((point) => point === INSIDE.all || point.startsWith(`${INSIDE.all}/`));
+export const ownMountPoints = (args: readonly string[]): readonly string[] => {
+  const points = args.flatMap((arg) => /^--volume=[^:]*:([^:]*):/.exec(arg)?.[1] ?? []);
+  const own = points.filter((point) => point === INSIDE.all || point.startsWith(`${INSIDE.all}/`));
+  // Hierarchies of control groups may share a place.
+  return [...new Set(own)];
+};
 
 /**
  * Checks that exactly this is mounted there. The container runtime follows symbolic links of the image, so an image could
@@ -15,10 +17,12 @@ export const ownMountPoints = (args: readonly string[]): readonly string[] =>
  * `spec_unsupported`.
  */
 export const assertOwnMounts = async (pid: number, wanted: readonly string[]): Promise<void> => {
-  const found = mountPointsBelow(await readFile(`/proc/${pid}/mountinfo`, 'utf8'), INSIDE.all);
-  if (found.toSorted().join('\n') !== wanted.toSorted().join('\n'))
-    throw new DriverError(
-      'spec_unsupported',
-      `The image has a symbolic link that leads to ${INSIDE.all}, which belongs to Berth.`,
-    );
+  const found = mountPointsBelow(await readFile(`/proc/${pid}/mountinfo`, 'utf8'), INSIDE.all).toSorted();
+  const expected = wanted.toSorted();
+  if (found.join('\n') === expected.join('\n')) return;
+  throw new DriverError(
+    'spec_unsupported',
+    `The image has a symbolic link that leads to ${INSIDE.all}, which belongs to Berth.`,
+    { cause: new Error(`mounted: ${found.join(' ')}; wanted: ${expected.join(' ')}`) },
+  );
 };
