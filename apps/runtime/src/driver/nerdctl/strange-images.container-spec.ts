@@ -35,16 +35,23 @@ describe('an image that a stranger has made', () => {
   const imageWith = async (name: string, links: Readonly<Record<string, string>>): Promise<BoxSource> => {
     const root = join(folder, name);
     mkdirSync(join(root, 'bin'), { recursive: true });
-    copyFileSync('/usr/bin/busybox', join(root, 'bin', 'sh'));
+    copyFileSync('/usr/bin/busybox', join(root, 'bin', 'busybox'));
+    symlinkSync('busybox', join(root, 'bin', 'sh'));
     for (const [link, target] of Object.entries(links)) {
       mkdirSync(join(root, link, '..'), { recursive: true });
       symlinkSync(target, join(root, link));
     }
-    const digest = await registry.push(name, '1', root, { Cmd: ['/bin/sh'] });
+    const digest = await registry.push(name, '1', root, {
+      Cmd: ['/bin/sh', '-c', 'exec /bin/busybox httpd -f -p $PORT -h /'],
+    });
     const reference = `${registry.host}/${name}@${digest}`;
     return { kind: 'image', version: 1, deploymentId: 'dep_1', reference };
   };
 
+  const PREPARE =
+    'cd $BERTH_VOLUME; chmod 777 .; mkdir -p -m 777 run logs journal disk kit code gate groups bin lib; ' +
+    'touch groups/memory groups/pids memory pids; ' +
+    'printf "#!/bin/sh\\nwhile :; do :; done\\n" > bin/node; chmod 777 bin/node memory pids groups/*';
   const WRITABLE = { user: 'root', rootFileSystem: 'writable' } as const;
 
   it.each([
@@ -55,11 +62,14 @@ describe('an image that a stranger has made', () => {
   ] as const)(
     'cannot lead the mounts of Berth elsewhere, or others over them: it is not started (%s)',
     async (name, links, volumePath) => {
-      const source = await imageWith(name, links);
-      const spec = { source, volumePath, ...WRITABLE };
+      // The agent prepares its volume for that, so that nothing else prevents it.
+      const before = await host.start({ user: 'root' });
+      await before.sh(PREPARE);
+      const { agentId } = before.box;
+      const spec = { agentId, epoch: 2, source: await imageWith(name, links), volumePath, ...WRITABLE };
       await expect(host.start(spec)).rejects.toMatchObject({ code: 'spec_unsupported' });
-      for (const agentId of await host.listed()) await host.driver.stop(agentId, 0);
-      await eventually(async () => expect(await host.listed()).toEqual([]));
+      await host.driver.stop(agentId, 0);
+      await eventually(async () => expect(await host.listed()).not.toContain(agentId));
     },
   );
 
