@@ -48,8 +48,11 @@ describe('permissions on the broker', () => {
         "export const agentsRequests = { get: defineRequest('qry.agents.get.v1'), stop: defineRequest('cmd.agents.stop.v1') };",
     });
     scratch.pack('apps/gateway', 'app', { 'ask.ts': sources(call) });
-    for (const path of ['libs/platform/broker-users/src', 'libs/contracts/src/operations', 'infra/compose'])
-      mkdirSync(join(scratch.root, path), { recursive: true });
+    const folders = [
+      ...['libs/platform/broker-users/src', 'libs/contracts/src/operations'],
+      ...['apps/standalone/src', 'infra/compose'],
+    ];
+    for (const path of folders) mkdirSync(join(scratch.root, path), { recursive: true });
     return readWorkspace(scratch.root);
   };
 
