@@ -28,7 +28,7 @@ const without = (...missing: readonly string[]): void => {
 const ensure = (isRoot = true): Promise<void> =>
   ensurePrograms((text: string) => void logged.push(text), [folder], isRoot);
 
-/** What apt-get was called with, without options. */
+/** The arguments of the calls to apt-get, without options. */
 const called = (): readonly string[] =>
   readFileSync(calls(), 'utf8')
     .trim()

@@ -1,8 +1,34 @@
 import { relative } from 'node:path';
-import { ROOT } from './ensure-installed.mjs';
+import { log, ROOT } from './ensure-installed.mjs';
+import { countsOf } from './test-counts.mjs';
 
 /** More failures than this have one cause, and no chance in it. */
 const MOST_REPEATED = 20;
+
+/**
+ * Runs tests with vitest's arguments, none for all of them. In a whole run, a small number of failed tests runs a second
+ * time, without the others; see `repeatable`. `run` returns vitest's report and exit code.
+ *
+ * @param {string[]} chosen
+ * @param {(chosen: string[]) => Promise<{ report: object | undefined, code: number }>} run
+ * @returns {Promise<{ passed: number, failed: number, notRun: number, unstable: string[] }>}
+ */
+export async function runWithRepetition(chosen, run) {
+  const isWholeRun = chosen.length === 0;
+  const { report, code } = await run(chosen);
+  const counts = countsOf(report, code, !isWholeRun);
+  const repeated = isWholeRun ? repeatable(report, counts.failed) : undefined;
+  if (repeated === undefined) return { ...counts, unstable: [] };
+  log(`\n${repeated.tests.length} of the tests failed. They run again, without the others.`);
+  return withRepeated(counts, repeated.tests, (await run(repeated.arguments)).report);
+}
+
+/** Says what the last line "N passed, N failed" does not. */
+export function logUnstable({ notRun, unstable }) {
+  if (notRun > 0) log(`${notRun} tests did not run, which counts as failed.`);
+  if (unstable.length > 0)
+    log(`These tests passed only when they ran again, which is a defect:\n  ${unstable.join('\n  ')}`);
+}
 
 /**
  * The failed tests of a run if it makes sense to run them again: at least one, at most twenty, and nothing else failed. A

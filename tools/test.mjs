@@ -15,8 +15,8 @@ import {
 } from './ensure-installed.mjs';
 import { ensurePrograms } from './ensure-programs.mjs';
 import { runChild } from './run-child.mjs';
-import { repeatable, withRepeated } from './repeated-tests.mjs';
-import { countsOf, lastCountLine } from './test-counts.mjs';
+import { logUnstable, runWithRepetition } from './repeated-tests.mjs';
+import { lastCountLine } from './test-counts.mjs';
 
 // `npm test`: sets the checkout up if needed, runs the checks and every test, and ends with "N passed, N failed".
 // With arguments it passes them to vitest and skips the checks: `npm test -- libs/kernel`.
@@ -32,11 +32,9 @@ await runTool(async () => {
     isWholeRun ? runChecks(node) : { passed: 0, failed: 0 },
     programs.then(() => ensureBroker(node)),
   ]);
-  const tests = await runTests(node);
+  const tests = await runWithRepetition(vitestArguments, (chosen) => runVitest(node, chosen));
   const [passed, failed] = [checks.passed + tests.passed, checks.failed + tests.failed];
-  if (tests.notRun > 0) log(`${tests.notRun} tests did not run, which counts as failed.`);
-  if (tests.unstable.length > 0)
-    log(`These tests passed only when they ran again, which is a defect:\n  ${tests.unstable.join('\n  ')}`);
+  logUnstable(tests);
   log(`\n${passed} passed, ${failed} failed`);
   return failed === 0 && tests.passed > 0 ? 0 : 1;
 });
@@ -71,16 +69,6 @@ async function ensureBroker(node) {
     });`;
   const code = await runChild(node, ['--input-type=module', '-e', script], { cwd: ROOT });
   if (code !== 0) throw new SetupError('The tests need a nats-server; see the message above.');
-}
-
-/** In a whole run, a small number of failed tests runs a second time, without the others; see `repeatable`. */
-async function runTests(node) {
-  const { report, code } = await runVitest(node, vitestArguments);
-  const counts = countsOf(report, code, !isWholeRun);
-  const repeated = isWholeRun ? repeatable(report, counts.failed) : undefined;
-  if (repeated === undefined) return { ...counts, unstable: [] };
-  log(`\n${repeated.tests.length} of the tests failed. They run again, without the others.`);
-  return withRepeated(counts, repeated.tests, (await runVitest(node, repeated.arguments)).report);
 }
 
 async function runVitest(node, chosen) {

@@ -39,7 +39,8 @@ export async function prepareStandIns(folder, { node, natsServer }, log) {
   for (const [name, packages] of Object.entries(ROOTS)) await rootFileSystem(name, packages, log);
   copyFileSync(node, join(folder, 'node'));
   copyFileSync(natsServer, join(folder, 'nats-server'));
-  cpSync(npmFolder(), join(folder, 'npm'), { recursive: true });
+  // Otherwise its links would name this machine's paths.
+  cpSync(npmFolder(), join(folder, 'npm'), { recursive: true, verbatimSymlinks: true });
   // The certificates that this machine trusts, for the steps that install packages.
   copyFileSync(CERTIFICATES, join(folder, 'ca-certificates.crt'));
   writeFileSync(join(folder, 'npmrc'), `cafile=${CERTIFICATES}\n`);

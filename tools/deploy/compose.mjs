@@ -40,6 +40,10 @@ export function imageOfContainer(container) {
   return docker('inspect', '--format', '{{.Image}}', container);
 }
 
+export function isRunning(container) {
+  return docker('inspect', '--format', '{{.State.Running}}', container) === 'true';
+}
+
 /** The id of an image; undefined if it is not there. */
 export function imageId(image) {
   const { status, stdout } = spawnSync('docker', ['image', 'inspect', '--format', '{{.Id}}', image], {

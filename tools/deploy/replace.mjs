@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { allContainersOf, containersOf, docker, isHealthy } from './compose.mjs';
+import { allContainersOf, containersOf, docker, isHealthy, isRunning } from './compose.mjs';
 import { drain, isServing } from './proxy.mjs';
 
 const BEHIND_PROXY = 'gateway';
@@ -26,7 +26,8 @@ export async function replace({ name, order }, log) {
   try {
     if (started.length < before.length) throw new Error('its new containers were not created');
     await untilHealthy(started);
-    if (name === BEHIND_PROXY) await until(() => started.every((id) => isServing(addressOf(id))));
+    if (name === BEHIND_PROXY)
+      await until(() => started.every((id) => isServing(addressOf(id))), HEALTHY_WITHIN_MS);
   } catch (error) {
     if (started.length > 0) docker('rm', '--force', ...started);
     throw error;
@@ -36,9 +37,22 @@ export async function replace({ name, order }, log) {
 
 async function end(name, id, log) {
   const release = name === BEHIND_PROXY ? await drain(addressOf(id), DRAIN_MS, log) : () => undefined;
+  await finishCalls(id, log);
   docker('stop', id);
   docker('rm', id);
   release();
+}
+
+/** Lets a service that takes no more calls end by itself: it stops when those in flight have ended. */
+async function finishCalls(id, log) {
+  // Otherwise the engine starts it again.
+  docker('update', '--restart=no', id);
+  docker('kill', '--signal=SIGUSR2', id);
+  try {
+    await until(() => !isRunning(id), DRAIN_MS);
+  } catch {
+    log(`Calls that did not end within ${DRAIN_MS / 1000} s are broken off.`);
+  }
 }
 
 /** In the network of the proxy. */
@@ -49,13 +63,13 @@ function addressOf(id) {
 }
 
 function untilHealthy(containers) {
-  return until(() => containers.every(isHealthy));
+  return until(() => containers.every(isHealthy), HEALTHY_WITHIN_MS);
 }
 
-async function until(condition) {
-  const giveUpAt = Date.now() + HEALTHY_WITHIN_MS;
+async function until(condition, withinMs) {
+  const giveUpAt = Date.now() + withinMs;
   while (!condition()) {
-    if (Date.now() > giveUpAt) throw new Error(`it was not healthy within ${HEALTHY_WITHIN_MS / 1000} s`);
+    if (Date.now() > giveUpAt) throw new Error(`it was not healthy within ${withinMs / 1000} s`);
     await delay(POLL_MS);
   }
 }

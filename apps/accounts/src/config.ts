@@ -12,7 +12,7 @@ export abstract class AccountsConfig extends ServiceEnv {
 }
 
 /**
- * Reads the common variables, `BERTH_BOOTSTRAP_KEY_FILE` (default `bootstrap-key` in `BERTH_DATA`) and BERTH_CONFIG
+ * Reads the common variables, `BERTH_BOOTSTRAP_KEY_FILE` (default `bootstrap-key` in `BERTH_DATA`) and `BERTH_CONFIG`
  * (default `berth.yaml` in `BERTH_DATA`).
  */
 export const readAccountsConfig = (env: Env): AccountsConfig => {

@@ -7,6 +7,7 @@ import {
   type AuthenticatedKey,
   type MintedKey,
 } from '@berth/contracts/accounts';
+import { systemClock, type Clock } from '@berth/kernel';
 import { NatsLink, Requester } from '@berth/messaging';
 import { launchService, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
@@ -29,7 +30,11 @@ export class ServedAccounts {
   }
 
   /** Starts this many instances concurrently on a fresh installation. */
-  static async start(instances: number, log: Logger = quiet): Promise<ServedAccounts> {
+  static async start(
+    instances: number,
+    log: Logger = quiet,
+    clock: Clock = systemClock,
+  ): Promise<ServedAccounts> {
     const infra = await startTestInfra({ parts: ['nats', 'eventStore', 'postgres'] });
     const proxies = {
       eventStore: await TcpProxy.start(portOf(infra.eventStoreUrl)),
@@ -45,7 +50,7 @@ export class ServedAccounts {
     const served = new ServedAccounts(infra, proxies, config, link);
     served.services.push(
       ...(await Promise.all(
-        Array.from({ length: instances }, () => launchService(AccountsModule, { config, log })),
+        Array.from({ length: instances }, () => launchService(AccountsModule, { config, log, clock })),
       )),
     );
     return served;

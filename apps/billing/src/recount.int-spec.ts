@@ -142,7 +142,7 @@ describe('random histories', () => {
 
 type Money = Pick<UsageFigures, 'hostingCents' | 'aiCents' | 'totalCents' | 'activeSeconds'>;
 
-/** As whole numbers, which add up exactly. */
+/** Amounts as whole numbers, which add up exactly. */
 const millionths = ({ hostingCents, aiCents, totalCents, activeSeconds }: Money): readonly bigint[] => [
   ...[hostingCents, aiCents, totalCents].map((cents) => parseCents(cents) ?? -1n),
   BigInt(Math.round(activeSeconds * 1_000)),

@@ -3,7 +3,7 @@ import { addressOf, readEnv, type Env, type EnvReader } from '@berth/config';
 import { RECOVERY_SOCKET } from '@berth/contracts/accounts';
 import { HOST_ACCESS_SOCKET } from '@berth/contracts/operations';
 
-/** Where the service is and which key to use. */
+/** The URL of the service and the key to use. */
 export interface CliConfig {
   /** Base address without a trailing slash. */
   readonly url: string;
@@ -16,7 +16,7 @@ export interface CliConfig {
   readonly hostsSocket: string;
   /** The broker of an installation that does not embed it; undefined: it is embedded. */
   readonly broker: BrokerConfig | undefined;
-  /** Where hosts reach the API. */
+  /** The URL of the API for hosts. */
   readonly apiForHosts: ApiForHosts;
 }
 
@@ -27,9 +27,9 @@ export type ApiForHosts = { readonly url: string } | { readonly port: string };
 export interface BrokerConfig {
   readonly folder: string;
   readonly instance: string;
-  /** Where this command reaches the broker. */
+  /** The broker's address for this command. */
   readonly address: HostAndPort;
-  /** Where hosts reach it. */
+  /** The broker's address for hosts. */
   readonly reachedAt: HostAndPort;
 }
 

@@ -26,7 +26,7 @@ import { EarlierSubmission } from './submission/earlier-submission.js';
 import { ExecutionSubmission } from './submission/execution-submission.js';
 import { OlderGuest } from './submission/older-guest.js';
 import { RefusalRecorder } from './submission/refusal-recorder.js';
-import { Rerouting } from './submission/rerouting.js';
+import { ReroutedExecutions } from './submission/rerouted-executions.js';
 import { SubmitCommandHandler } from './submission/submit.command-handler.js';
 import { Wake } from './submission/wake.js';
 import { Reconciler } from './timers/reconciler.js';
@@ -57,7 +57,7 @@ const GATHER_MS = 50;
     ExecutionHosts,
     OutputVault,
     Wake,
-    Rerouting,
+    ReroutedExecutions,
     AcceptedPositions,
     FollowedExecutions,
     RefusalRecorder,

@@ -6,5 +6,5 @@ await runMain({
   name: 'gateway',
   env: process.env,
   readConfig: readGatewayConfig,
-  start: (config, log) => startGateway(config, log, SeparateGatewayModule),
+  start: (config, log) => startGateway(config, log, { module: SeparateGatewayModule }),
 });

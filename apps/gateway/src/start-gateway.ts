@@ -1,4 +1,4 @@
-import { NestLogger } from '@berth/messaging';
+import { NestLogger, type ProcessHandlers } from '@berth/messaging';
 import { launchApp, LaunchModule, ServiceContext, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
 import type { Type } from '@nestjs/common';
@@ -18,6 +18,12 @@ export interface RunningGateway extends Stoppable {
   readonly routes: readonly DeclaredRoute[];
 }
 
+export interface GatewayOptions {
+  readonly module?: Type;
+  /** Those of the services that run in this process, too. */
+  readonly handlers?: ProcessHandlers;
+}
+
 /**
  * Starts the gateway and resolves once it accepts requests; a failed start closes what it opened. Stopping refuses new
  * connections, ends streams, and waits at most 5 s for requests in flight.
@@ -25,9 +31,9 @@ export interface RunningGateway extends Stoppable {
 export const startGateway = async (
   config: GatewayConfig,
   log: Logger,
-  module: Type = GatewayModule,
+  { module = GatewayModule, ...options }: GatewayOptions = {},
 ): Promise<RunningGateway> => {
-  const context = new ServiceContext('gateway', { config, log });
+  const context = new ServiceContext('gateway', { config, log, ...options });
   const { app, address, name, stop } = await launchApp(context, {
     create: () => createApp(context, module),
     listen: (created) => listenOn(created, config),

@@ -86,7 +86,7 @@ describe('the runtime of a host', () => {
     expect(await chat(agentId, 'ls $HOME')).toEqual({ response: 'go' });
   });
 
-  it('hands over a message of which one caller has given up and another one waits', async () => {
+  it('delivers a message for which one caller has given up waiting while another still waits', async () => {
     const agentId = await start({ templateId: 'shell' });
     const first = chat(agentId, 'until [ -e $HOME/go ]; do sleep 0.05; done; echo first');
     const message = {

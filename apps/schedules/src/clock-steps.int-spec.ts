@@ -44,7 +44,7 @@ const untilLookedAt = async (): Promise<void> => {
 };
 
 describe('a clock that is set an hour forward while the service runs', () => {
-  it('fires what it skipped once each, however many times it skipped, and nothing that is later', async () => {
+  it('fires each entry that it skipped once, however many of its times it skipped, and no later entry', async () => {
     await served.push(
       agentId,
       entry('once', { nextRunAt: at(10 * MINUTE_MS) }),

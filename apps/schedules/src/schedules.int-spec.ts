@@ -141,7 +141,7 @@ describe('a firing', () => {
 });
 
 describe('a list', () => {
-  it('that is polled is kept, and one that is not valid says why', async () => {
+  it('is stored when it is polled, and rejected with the reason if it is not valid', async () => {
     expect(await served.poll(agentId, [{ id: 'a', cron: '@daily' }])).toBeNull();
     expect(await only()).toMatchObject({ id: 'a', source: 'polled' });
     expect(await served.poll(agentId, [{ id: 'a', cron: '@never' }])).toContain('entries[0].cron');

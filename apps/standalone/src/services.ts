@@ -10,8 +10,9 @@ import { EndUsersModule } from '@berth/end-users';
 import { ExecModule } from '@berth/exec';
 import { FilesModule } from '@berth/files';
 import { readGatewayConfig, startGateway } from '@berth/gateway';
-import { RuntimeModule } from '@berth/runtime';
 import { LlmModule } from '@berth/llm';
+import { ProcessHandlers } from '@berth/messaging';
+import { RuntimeModule } from '@berth/runtime';
 import { SchedulesModule } from '@berth/schedules';
 import { definitionOf, launchService, type ServiceModule, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
@@ -48,7 +49,7 @@ export const checkServiceConfigs = (env: Env): void => {
 };
 
 /**
- * Starts all services in one process. When one fails to start, or `signal` aborts first, those that started are stopped
+ * Starts all services in one process; requests between them do not pass the broker. When one fails to start, or `signal` aborts first, those that started are stopped
  * and the error, or the signal's reason, is thrown. `freePort` is called just before the gateway listens on its port.
  */
 export const startServices = async (
@@ -58,6 +59,7 @@ export const startServices = async (
   freePort: () => Promise<void> | undefined,
 ): Promise<Stoppable & { readonly url: string }> => {
   const running = new Map<ServiceName, Stoppable>();
+  const handlers = new ProcessHandlers();
   const start = async <Service extends Stoppable>(
     name: ServiceName,
     begin: () => Promise<Service>,
@@ -88,7 +90,7 @@ export const startServices = async (
     const { name, readConfig } = definitionOf(module);
     const service = name as ServiceName;
     return start(service, () =>
-      launchService(module, { config: readConfig(envOf(service)), log: logOf(service), signal }),
+      launchService(module, { config: readConfig(envOf(service)), log: logOf(service), signal, handlers }),
     );
   };
   const behind = [
@@ -100,7 +102,7 @@ export const startServices = async (
     await Promise.all(behind);
     await freePort();
     const { url } = await start('gateway', () =>
-      startGateway(readGatewayConfig(envOf('gateway')), logOf('gateway')),
+      startGateway(readGatewayConfig(envOf('gateway')), logOf('gateway'), { handlers }),
     );
     return { name: 'standalone', url, stop };
   } catch (error) {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { acquireDataLock, ensurePrivateFolder, isFree, LOOPBACK } from '@berth/host-requirements';
-import { PortBook } from './data-folder/ports.js';
+import { StoredPorts } from './data-folder/ports.js';
 import { readOrGenerateSecrets } from './data-folder/secrets.js';
 import { planEventStore } from './event-store-part.js';
 import { planNats, type NatsPlan } from './nats/nats-part.js';
@@ -78,7 +78,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedI
     broker: scopeOf(options),
     log: options.log,
   };
-  const ports = new PortBook(folder);
+  const ports = new StoredPorts(folder);
   const start = async (url: string | undefined, plan: () => PartPlan | Promise<PartPlan>) =>
     url === undefined ? startPart(await plan(), context, ports) : undefined;
   let broker: NatsPlan | undefined;
@@ -137,7 +137,7 @@ function stopOnce(parts: readonly (RunningPart | undefined)[], afterwards: () =>
     }));
 }
 
-async function startPart(plan: PartPlan, context: PartContext, ports: PortBook): Promise<RunningPart> {
+async function startPart(plan: PartPlan, context: PartContext, ports: StoredPorts): Promise<RunningPart> {
   const pidFile = join(context.dataDir, 'embedded', `${plan.name}.pid.json`);
   // Before choosing the port, which an orphan may still hold.
   await endOrphan(plan, pidFile, context.log);

@@ -6,7 +6,7 @@ export interface Attachment {
   readonly size: number;
 }
 
-/** What sends messages that no caller waits for: only the status of the program's answer counts. */
+/** The sources of messages that no caller waits for: only the status of the program's answer counts. */
 export type MessageSource = 'webhook' | 'schedule';
 
 export interface DeliverToProgram {
@@ -15,9 +15,9 @@ export interface DeliverToProgram {
   readonly message: string;
   /** Files sent with the message. */
   readonly attachments?: readonly Attachment[];
-  /** What sent a message that no caller waits for; absent for a chat or an attachment. */
+  /** The source of a message that no caller waits for; absent for a chat or an attachment. */
   readonly source?: MessageSource;
-  /** Of a webhook's body, null if it had none; absent for other messages. */
+  /** The content type of a webhook's body, null if it had none; absent for other messages. */
   readonly contentType?: string | null;
   /**
    * W3C Trace Context of the caller, passed on so that the program's spans join the trace; absent when tracing is off.

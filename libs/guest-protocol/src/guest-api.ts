@@ -233,7 +233,7 @@ export interface GuestErrorBody {
     readonly code: string;
     readonly message: string;
     readonly context: Readonly<Record<string, Json | undefined>>;
-    /** As in `DomainError`. */
+    /** See `DomainError`. */
     readonly effect?: Effect;
   };
 }

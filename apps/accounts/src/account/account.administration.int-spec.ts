@@ -56,7 +56,7 @@ const queryTables = async (sql: string, values: readonly unknown[] = []): Promis
 };
 
 describe('an operator', () => {
-  it('opens accounts, each with a first key of every scope but operate', async () => {
+  it('opens accounts, each with a first key that has every scope except operate', async () => {
     const opened = await open();
     expect(await served.authenticate(opened.key)).toEqual({
       accountId: opened.id,
@@ -126,7 +126,7 @@ describe('a suspended account', () => {
     expect(await served.authenticate(key)).toMatchObject({ accountId: id, suspended: false });
   });
 
-  it('has every call refused that begins after the suspension has returned, under constant load on two instances', async () => {
+  it('is reported as suspended by every call that begins after the suspension returned, on two loaded instances', async () => {
     const { id, key } = await open();
     let hasReturned = false;
     const accepted: boolean[] = [];
@@ -143,7 +143,7 @@ describe('a suspended account', () => {
     expect(accepted).not.toContain(true);
   });
 
-  it('is told apart from others, however many are asked about at once', async () => {
+  it('is the only one reported when several accounts are looked up at once', async () => {
     const [barred, other] = [await open(), await open()];
     const asked = { accountIds: [other.id, barred.id, newId('acc')] };
     const suspended = () => served.requester.request(accountsRequests.suspended, asked);

@@ -10,7 +10,7 @@ export interface OpenAccount {
   readonly now: number;
 }
 
-/** Null leaves a member as it is. */
+/** null leaves a member unchanged. */
 export interface UpdateAccount {
   readonly type: 'Update';
   readonly name: string | null;
@@ -33,7 +33,6 @@ export const accountDecider: Decider<AccountState, AccountCommand, AccountEvent>
   evolve: evolveAccount,
 };
 
-/** 404. */
 export const accountNotFound = (): DomainError =>
   new DomainError('not_found', 'account_not_found', 'No such account.');
 

@@ -1,5 +1,5 @@
 import type { FeedbackView, ReportFeedback } from '@berth/contracts/accounts';
-import { deriveId } from '@berth/kernel';
+import { Clock, deriveId, isoTime } from '@berth/kernel';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import { FeedbackStreams } from './feedback.streams.js';
@@ -9,6 +9,7 @@ import { FeedbackStreams } from './feedback.streams.js';
 export class FeedbackCommandHandler {
   constructor(
     private readonly streams: FeedbackStreams,
+    private readonly clock: Clock,
     @Inject(Database) private readonly database: SqlRunner,
   ) {}
 
@@ -19,7 +20,7 @@ export class FeedbackCommandHandler {
     const counted = { feedbackId: id, accountId, keyId, kind, messageLength: message.length };
     const { events } = await this.streams.handle(
       accountId,
-      { type: 'Report', ...counted, at: new Date().toISOString() },
+      { type: 'Report', ...counted, at: isoTime(this.clock.now()) },
       request,
     );
     const createdAt = events[0]?.data.at;

@@ -45,4 +45,14 @@ describe('the reports of an account', () => {
     const day = [...Array.from({ length: 15 }, (_, n) => n * MINUTE_MS * 2), last, last, last, last, last];
     expect(waitAt(last, day)).toBe(2 * 3_600);
   });
+
+  it('count after the clock was set back, unless they are further ahead than the window', () => {
+    const ahead = [0, 1, 2, 3, 4].map((n) => HOUR_MS + n);
+    expect(waitAt(HOUR_MS - 1_000, ahead)).toBe(61);
+    expect(waitAt(0, ahead)).toBe(0);
+    expect(waitAt(5, [...ahead, 0, 1, 2, 3, 4])).toBe(60);
+    const day = Array.from({ length: 20 }, (_, n) => 12 * HOUR_MS + n * 2 * MINUTE_MS);
+    expect(waitAt(11 * HOUR_MS, day)).toBe(25 * 3_600);
+    expect(waitAt(-13 * HOUR_MS, day)).toBe(0);
+  });
 });

@@ -38,9 +38,12 @@ const decide = (command: FeedbackCommand, { at }: Feedback): readonly FeedbackEv
   return [{ type: 'FeedbackReported', data }];
 };
 
-/** How long until fewer than `most` reports are younger than `windowMs`. */
+/**
+ * How long until fewer than `most` reports are younger than `windowMs`. The time of a report may be in the future, because
+ * the clock was set back since; one that is further away than the window does not count.
+ */
 const waitOf = (at: readonly number[], now: number, windowMs: number, most: number): number => {
-  const young = at.filter((time) => time > now - windowMs);
+  const young = at.filter((time) => Math.abs(time - now) < windowMs).sort((one, other) => one - other);
   const first = young.at(-most);
   return first === undefined ? 0 : first + windowMs - now;
 };

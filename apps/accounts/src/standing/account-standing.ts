@@ -23,7 +23,7 @@ const FIND_SUSPENDED = `
 interface Recorded {
   readonly accountId: string;
   readonly suspended: boolean;
-  /** The revision of the account's stream that says so. */
+  /** The revision of the account's stream that this state belongs to. */
   readonly revision: bigint;
 }
 

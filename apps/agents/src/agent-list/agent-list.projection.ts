@@ -1,4 +1,4 @@
-import type { Projection, RecordedEvent } from '@berth/event-store';
+import { tablesBehindViews, type Projection, type RecordedEvent } from '@berth/event-store';
 import type { SecretBox, SqlRunner } from '@berth/persistence';
 import { agentCodec } from '../agent/agent.events.js';
 import type { AgentEvent } from '../agent/agent.js';
@@ -73,14 +73,7 @@ export const agentListProjection = (box: SecretBox): Projection => ({
     await tx.query(`CREATE INDEX ON ${name} (state_changed_at) WHERE sleep_depth = 'warm'`);
   },
 
-  async dropTables(tx, suffix) {
-    await tx.query(`DROP TABLE IF EXISTS ${table(suffix)} CASCADE`);
-  },
-
-  async publish(tx, suffix) {
-    await tx.query('DROP VIEW IF EXISTS agent_list');
-    await tx.query(`CREATE VIEW agent_list AS SELECT * FROM ${table(suffix)}`);
-  },
+  ...tablesBehindViews('agent_list'),
 
   async apply(tx, suffix, events) {
     const byAgent = Map.groupBy(events, ({ stream }) => stream.slice(agentCodec.category.length + 1));

@@ -13,7 +13,7 @@ interface Row {
   readonly end_user_suspended: boolean;
 }
 
-/** Whose agent an id names, and whether a suspension forbids its use. */
+/** Looks up the account of an agent, and whether a suspension forbids its use. */
 @Injectable()
 export class AddresseeQuery {
   constructor(

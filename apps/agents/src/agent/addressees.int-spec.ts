@@ -20,8 +20,8 @@ const created = async (): Promise<string> => {
 const find = async (...agentIds: readonly string[]): Promise<readonly FoundAddressee[]> =>
   (await served.requester.request(agentsRequests.addressees, { agentIds })).found;
 
-describe('whose agents many ids name', () => {
-  it('is told of those that exist, without those that were deleted', async () => {
+describe('a look-up of many addressees', () => {
+  it('finds the agents that exist, and none that were deleted or never existed', async () => {
     const [kept, removed] = [await created(), await created()];
     const addressee = { agentId: kept, accountId: ACCOUNT, suspended: null };
     expect((await find(newId('agt'), removed, kept)).map(({ agentId }) => agentId).toSorted()).toEqual(
@@ -35,13 +35,13 @@ describe('whose agents many ids name', () => {
     expect(await find()).toEqual([]);
   });
 
-  it('is told of an agent that the list lacks', async () => {
+  it('finds an agent that the agent list does not contain yet', async () => {
     const agentId = await created();
     await served.database.query('DELETE FROM agent_list_v3 WHERE id = $1', [agentId]);
     expect(await find(agentId)).toEqual([{ agentId, accountId: ACCOUNT, suspended: null }]);
   });
 
-  it('contains the suspension of the account, before that of the end user', async () => {
+  it('reports the suspension of the account, which takes precedence over that of the end user', async () => {
     const agentId = await created();
     await served.database.query("UPDATE agent_list_v3 SET end_user_id = 'eus_1' WHERE id = $1", [agentId]);
     const suspend = (table: string, key: string, id: string, suspended: boolean) =>

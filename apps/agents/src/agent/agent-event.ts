@@ -18,7 +18,7 @@ export type Guest = {
   readonly capabilities: readonly string[];
 };
 
-/** What is personal of an agent that belongs to an end user. */
+/** The personal data of an agent that belongs to an end user. */
 export type AgentIdentity = {
   readonly name: string;
   readonly externalId: string | null;
@@ -61,7 +61,7 @@ export type AgentEvent =
         readonly thaw: boolean;
         /** The version of the source that it starts. */
         readonly version: number;
-        /** The start fails when it has not succeeded by then. */
+        /** The start fails if it has not succeeded by this time. */
         readonly deadline: string;
         readonly at: string;
       };
@@ -146,7 +146,7 @@ export type AgentEvent =
       };
     }
   | {
-      /** Its host last reported at `since`; whatever ended it may have happened at any time from then on. */
+      /** Its host last reported at `since`; the agent may have ended at any time after that. */
       readonly type: 'AgentUnseen';
       readonly data: {
         readonly agentId: string;
@@ -183,7 +183,7 @@ export type AgentEvent =
     }
   | { readonly type: 'AgentDeleted'; readonly data: { readonly agentId: string; readonly at: string } };
 
-/** Who stops an agent: its owner, the suspension of its account or end user, or a used up cap of its end user. */
+/** The cause of a stop: the owner, a suspension of its account or end user, or a used up cap of its end user. */
 export type StopReason = 'requested' | 'suspended' | 'compute_cap_reached';
 
 export type SleepReason =

@@ -64,7 +64,7 @@ describe('a start that the log has decided', () => {
     expect(await life()).toMatchObject({ state: 'failed', code: 'image_missing' });
   });
 
-  it('is broken off instead of confirmed if a suspension began meanwhile', async () => {
+  it('is broken off instead of confirmed if a suspension began in the meantime', async () => {
     memory.hosts.on(runtimeRequests.start, () => {
       memory.admit = () =>
         Promise.reject(new DomainError('forbidden', 'end_user_suspended', 'The end user is suspended.'));
@@ -93,7 +93,7 @@ describe('a start that the log has decided', () => {
     expect(await memory.after(agentId, 2)).toEqual(['AgentStarted']);
   });
 
-  it('is broken off when its host can start no agent, and the agent stays asleep', async () => {
+  it('is broken off if its host cannot start agents, and the agent stays asleep', async () => {
     memory.hosts.on(runtimeRequests.start, () => {
       throw new DomainError('unavailable', HOST_UNAVAILABLE, 'Not now.', {}, { effect: 'none' });
     });

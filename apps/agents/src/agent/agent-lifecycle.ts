@@ -31,7 +31,7 @@ export class AgentLifecycle {
     private readonly log: Logger,
   ) {}
 
-  /** Carries out the agent's transitions until none is in progress, or one fails. Concurrent calls share one run. */
+  /** Drives the agent's transitions until all have ended, or one fails. Concurrent calls share one run. */
   drive(agentId: string): Promise<DriveResult> {
     const running = this.underWay.get(agentId);
     if (running !== undefined) return running;

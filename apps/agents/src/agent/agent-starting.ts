@@ -39,7 +39,7 @@ export const starting = (
   ];
 };
 
-/** The version that was starting gives way to the one before it; an agent without one has failed. */
+/** Returns to the version before the one that was starting; without one, the agent has failed. */
 export const startFailed = (
   agent: LiveAgent,
   code: string,

@@ -81,7 +81,7 @@ describe('a built version', () => {
     expect(agentAfter(history, prepare(2))).toMatchObject({ source: { version: 2 }, life: { state } });
   });
 
-  it('is started at the next wake of an agent that sleeps warm, which is not thawed', () => {
+  it('is started at the next wake of a warm agent, which is started cold instead of thawed', () => {
     expect(agentAfter(warm, prepare(2), wake).life).toMatchObject({ version: 2, thaw: false });
     expect(agentAfter(warm, wake).life).toMatchObject({ version: 1, thaw: true });
   });
@@ -91,7 +91,7 @@ describe('a built version', () => {
     expect(newTypes(after(running, prepare(2), fail(2)), prepare(2))).toEqual([]);
   });
 
-  it('is the source of an agent whose restart with it is broken off by a stop', () => {
+  it('becomes the source of an agent even if a stop interrupts the restart with it', () => {
     const stop: AgentCommand = { type: 'Stop', target: 'stopped', at };
     expect(agentAfter(running, prepare(2), stop)).toMatchObject({
       source: { version: 2 },
@@ -118,7 +118,7 @@ describe('a version that does not start', () => {
     expect(agent).toMatchObject({ source: { version: 1 }, life: { state: 'running' } });
   });
 
-  it('gives way to an earlier one that has not run either, and that to one that has', () => {
+  it('is replaced by an earlier version that has not run either, and that by one that has run', () => {
     const history = after([...running, asleep(1, 'cold')], prepare(2), prepare(3), wake);
     expect(agentAfter(history, fail(2)).life).toMatchObject({ version: 2 });
     expect(agentAfter(history, fail(2), fail(3)).life).toMatchObject({ version: 1 });

@@ -6,13 +6,13 @@ export interface Versions {
   readonly latest: number;
   /** A version that has never run, which the next start runs; null: the next start runs the agent's source. */
   readonly next: AgentSource | null;
-  /** What runs if `next` does not start, the last one first; the first one has run. Empty without `next`. */
+  /** The versions to return to if `next` does not start, latest first; the first one has run. Empty without `next`. */
   readonly before: readonly AgentSource[];
   /** The last version that did not start. */
   readonly abandoned: { readonly deploymentId: string; readonly message: string } | null;
 }
 
-/** Versions deployed to an agent that never ran in between; the one that has run is kept besides. */
+/** The maximum number of stored versions that never ran; the latest version that has run is stored in addition. */
 const KEPT_UNTRIED = 4;
 
 export const firstVersion: Versions = { latest: 1, next: null, before: [], abandoned: null };

@@ -55,7 +55,7 @@ export class AgentCommandHandler {
     return (await this.decide(agentId, command, origin)).agent;
   }
 
-  /** As `handle`, with the command's events; `isFirst` is true when this very call appended them. */
+  /** Like `handle`, with the command's events; `isFirst` is true if this call appended them. */
   async decide(
     agentId: string,
     command: AgentCommand,

@@ -22,14 +22,14 @@ export type AgentCommand =
   | {
       readonly type: 'Start';
       readonly cause: 'start' | 'restart';
-      /** The epoch of the agent when the start was admitted: at any other one nothing is started. */
+      /** The agent's epoch when the start was admitted; at any other epoch, the command has no effect. */
       readonly admittedAt?: number;
       readonly at: string;
     }
   | {
       readonly type: 'Wake';
       readonly refusedEpoch: number | null;
-      /** As for `Start`. */
+      /** See `Start`. */
       readonly admittedAt?: number;
       readonly at: string;
     }
@@ -37,7 +37,7 @@ export type AgentCommand =
       readonly type: 'ConfirmStarted';
       readonly epoch: number;
       readonly guest: Guest;
-      /** The sizes of a cold start; a thawed agent keeps those that it has. */
+      /** The sizes of a cold start; a thawed agent keeps its sizes. */
       readonly resources?: Resources;
       readonly at: string;
     }
@@ -48,14 +48,14 @@ export type AgentCommand =
       readonly message: string;
       readonly at: string;
     }
-  /** The host can start no agent at present. */
+  /** The host cannot start agents at present. */
   | { readonly type: 'BreakOffStart'; readonly epoch: number; readonly at: string }
   | {
       readonly type: 'Stop';
       readonly target: 'stopped' | 'sleeping';
       /** By default `requested`. */
       readonly reason?: StopReason;
-      /** Only while the agent has this epoch. */
+      /** At any other epoch, the command has no effect. */
       readonly epoch?: number;
       readonly at: string;
     }
@@ -82,10 +82,10 @@ export type AgentCommand =
       readonly message: string;
       readonly at: string;
     }
-  /** `seenAt`: when its host last reported before; absent if that is not known. */
+  /** `seenAt`: the time of the host's last report; absent if unknown. */
   | { readonly type: 'LoseHost'; readonly seenAt?: string; readonly at: string }
   | { readonly type: 'RemoveHost'; readonly seenAt?: string; readonly at: string }
-  /** `alwaysOn`: by the idle time in force. */
+  /** `alwaysOn`: whether the idle time in force is 0, so that the agent never sleeps. */
   | {
       readonly type: 'SettleAbsence';
       readonly epoch: number;
@@ -99,7 +99,7 @@ export type AgentCommand =
   | { readonly type: 'RequestDeletion'; readonly at: string }
   | { readonly type: 'ConfirmDeleted'; readonly at: string };
 
-/** What a deployment has built; the agent numbers it. */
+/** The source that a deployment has built, without its version, which the agent assigns. */
 export type BuiltVersion = DeployedSource extends infer Source
   ? Source extends DeployedSource
     ? Omit<Source, 'version'>

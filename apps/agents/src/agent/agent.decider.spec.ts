@@ -142,7 +142,7 @@ describe('waking', () => {
     ]);
   });
 
-  it('starts a running agent again only when its host refused the current epoch', () => {
+  it('thaws a running agent only if its host refused the current epoch, because it has frozen the agent', () => {
     expect(given(running, wake(1)).events).toMatchObject([
       { type: 'AgentStarting.v2', data: { epoch: 2, thaw: true } },
     ]);
@@ -235,7 +235,7 @@ describe('a host that restarted without the agent', () => {
     expect(types(given([...running, asleep(1, 'warm')], soon))).toEqual(['AgentFellAsleep']);
   });
 
-  it('starts the agent again when the idle time in force is always on, whatever its own is', () => {
+  it('starts the agent again when its idle time in force is "always on", whatever its own setting', () => {
     const own = [created({ idleTtlSeconds: 0 }), starting(1, 'deploy'), started(1)];
     const { events } = given(running, settle(true, muchLater));
     expect(events).toMatchObject([{ data: { cause: 'recover', epoch: 2 } }]);
@@ -449,7 +449,7 @@ describe('transient states', () => {
   });
 });
 
-describe('a start that its host breaks off because it can start no agent', () => {
+describe('a start that its host breaks off because it cannot start agents', () => {
   const breakOff = (epoch: number): AgentCommand => ({ type: 'BreakOffStart', epoch, at });
 
   it.each(['wake', 'recover', 'restart'] as const)(
@@ -470,7 +470,7 @@ describe('a start that its host breaks off because it can start no agent', () =>
     ).toEqual(['AgentStopped']);
   });
 
-  it('continues for a new agent, which was nothing before', () => {
+  it('continues for a new agent, which has no earlier state to return to', () => {
     expect(types(given([created(), starting(1, 'deploy')], breakOff(1)))).toEqual([]);
   });
 
@@ -486,7 +486,7 @@ describe('a start that its host breaks off because it can start no agent', () =>
   });
 });
 
-it('an agent that runs out of memory keeps running; the reason is recorded, unless of another epoch or life', () => {
+it('a report that an agent ran out of memory is recorded without ending the agent, if it runs at that epoch', () => {
   const oom = (epoch: number): AgentCommand => ({ type: 'ReportOutOfMemory', epoch, message: 'Full.', at });
   const { events } = given(running, oom(1));
   expect(events).toMatchObject([{ type: 'AgentRanOutOfMemory', data: { epoch: 1, message: 'Full.' } }]);

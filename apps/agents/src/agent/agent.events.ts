@@ -50,7 +50,7 @@ const upcast = (stored: StoredEvent): StoredEvent => {
   // Before there were deployments, every agent had one version.
   if (stored.type === 'AgentStarting')
     return { type: 'AgentStarting.v2', data: { ...stored.data, version: 1 } };
-  // Before stops had reasons, whatever was put to sleep was said to be so by request.
+  // Before stops had reasons, every stop for a sleep counted as requested.
   if (stored.type === 'AgentStopping')
     return { type: 'AgentStopping.v2', data: { ...stored.data, reason: 'requested' } };
   return stored;

@@ -47,7 +47,7 @@ export type Life =
       readonly state: 'failed';
       readonly code: string;
       readonly message: string;
-      /** What it was when its host was lost; absent if it was running, and after any other failure. */
+      /** Its state when its host was lost; absent if it was running, and after any other failure. */
       readonly was?: Life;
     };
 
@@ -68,7 +68,7 @@ export interface LiveAgent {
   readonly sizes: Resources;
   /** Size of its volume, which never shrinks; null before the first start. */
   readonly volumeGb: number | null;
-  /** Times of the last recoveries, newest last. */
+  /** Times of the latest recoveries, the newest last. */
   readonly recoveries: readonly string[];
   readonly since: string;
 }

@@ -66,7 +66,7 @@ describe('the agent of an end user', () => {
     expect(await typesOf(interrupted)).not.toContain('AgentCreated.v3');
   });
 
-  it('is the one that the interrupted call was to create, if the same command is repeated', async () => {
+  it('is the agent that an interrupted call began to create, if the same command is repeated', async () => {
     const request = forAda();
     const process = await stopAmid(request);
     expect(await getOrCreate(request)).toMatchObject({ created: true, agent: { id: idOf(request) } });

@@ -49,7 +49,7 @@ export class AgentsOfEndUsers {
     );
   }
 
-  /** Who holds the claim, with its agent. It is awaited while its creation may still be in progress. */
+  /** Returns the agent that holds the claim. Waits for it while its creation may still be in progress. */
   private async holder(
     claim: Claim,
   ): Promise<{ readonly agentId?: string; readonly agent: AgentView | null; readonly isAwaited: boolean }> {

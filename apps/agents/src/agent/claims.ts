@@ -1,7 +1,7 @@
 import type { Claim } from '../reservation/reservations.js';
 import type { AgentIdentity, Profile } from './agent.js';
 
-/** What is unique about an agent that was created for somebody: see `agentOfEndUserClaim`. */
+/** What must be unique about an agent that was created for an end user: see `agentOfEndUserClaim`. */
 export type Uniqueness = 'agent of its end user' | 'any agent';
 
 /** The names that an agent holds while it exists, in the order in which they are claimed. */
@@ -21,7 +21,7 @@ export const claimsOf = (
 export const allClaimsOf = (profile: Profile, identity: AgentIdentity): readonly Claim[] =>
   claimsOf(profile, identity, 'agent of its end user');
 
-/** Of the agents of an end user one at most is *the* agent of that end user. */
+/** At most one of the agents of an end user is *the* agent of that end user. */
 export const agentOfEndUserClaim = (accountId: string, endUserId: string): Claim => ({
   kind: 'agentOfEndUser',
   accountId,

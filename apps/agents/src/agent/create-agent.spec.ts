@@ -29,7 +29,7 @@ const noHost = (): Promise<string> =>
   Promise.reject(new DomainError('unavailable', 'service_unavailable', 'No host.'));
 
 describe('creating an agent', () => {
-  it('takes nothing and leaves nothing when it is not admitted', async () => {
+  it('claims nothing and appends nothing if it is not admitted', async () => {
     creations.admission = { admit: (act) => Promise.reject(new DomainError('forbidden', act, 'Suspended.')) };
     const one = request();
     await expect(creation().create(one)).rejects.toMatchObject({ kind: 'forbidden', code: 'create' });
@@ -38,7 +38,7 @@ describe('creating an agent', () => {
     expect(await creation().create(request())).toMatchObject({ name: 'ada' });
   });
 
-  it('takes what the request omits from the template and the defaults', async () => {
+  it('uses the template and the defaults for members that the request omits', async () => {
     const { resources } = creations.templates.get('echo');
     const view = await creation().create(request({ resources: { memMb: 777 } }));
     expect(view).toMatchObject({ state: 'deploying', resources: { ...resources, memMb: 777 } });
@@ -53,7 +53,7 @@ describe('creating an agent', () => {
     expect(JSON.stringify(events.map(({ data }) => data))).not.toContain('canary');
   });
 
-  it('returns the agent of the first try when the command is sent again, also concurrently', async () => {
+  it('returns the same agent when the command is sent again, also concurrently', async () => {
     const one = request();
     const views = await Promise.all([creation().create(one), creation().create(one)]);
     expect(new Set([...views, await creation().create(one)].map(({ id }) => id))).toEqual(
@@ -66,7 +66,7 @@ describe('creating an agent', () => {
     ['agent_name_taken', {}],
     ['external_id_taken', { name: 'grace', externalId: 'ext-1' }],
   ] as const)(
-    'is refused with %s while another agent holds it, and keeps nothing claimed',
+    'is refused with %s while another agent holds the name or id, and releases what it claimed',
     async (code, members) => {
       const first = request({ externalId: 'ext-1' });
       await creation().create(first);
@@ -134,7 +134,7 @@ describe('creating an agent for an end user', () => {
   const owned = (members: Partial<CreateAgent> = {}) =>
     request({ externalId: 'CANARY', externalUserId: 'CANARY', labels: { a: 'CANARY' }, ...members });
 
-  it('creates the end user, and has what is personal only sealed in the log', async () => {
+  it('creates the end user, and stores personal data in the log only sealed', async () => {
     const endUsers = new FakeEndUsers();
     const one = owned({ name: 'CANARY', instructions: 'CANARY' });
     const shown = { name: 'CANARY', externalId: 'CANARY', externalUserId: 'CANARY', labels: { a: 'CANARY' } };
@@ -155,7 +155,7 @@ describe('creating an agent for an end user', () => {
     expect([...endUsers.created]).toEqual([]);
   });
 
-  it('needs end-users, and creating any other agent does not', async () => {
+  it('fails while end-users is down, but any other agent can be created', async () => {
     const endUsers = new FakeEndUsers();
     endUsers.down = true;
     const one = owned();

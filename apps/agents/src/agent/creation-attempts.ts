@@ -5,7 +5,7 @@ import type { Holder } from '../reservation/reservation.js';
 import { AgentCommandHandler, systemOrigin } from './agent.command-handler.js';
 import { timesAbandoned, wasCreated } from './agent.js';
 
-/** How an attempt to create an agent ended: with its agent, or abandoned for good. */
+/** The outcome of an attempt to create an agent: the agent, or abandoned for good. */
 export type AttemptEnd = 'created' | 'abandoned';
 
 const EVERY_ATTEMPT = 2 ** 31 - 1;

@@ -21,7 +21,10 @@ export interface CreationAttempt extends Holder {
   readonly uniqueness: Uniqueness;
 }
 
-/** What an attempt needs before its agent exists: its names, its place in the plan, a place on a host, and its variables in the vault. */
+/**
+ * The resources that an attempt needs before its agent exists: the agent's names, a seat in the account's plan, a place
+ * on a host, and the variables in the vault.
+ */
 @Injectable()
 export class CreationResources {
   constructor(
@@ -34,7 +37,8 @@ export class CreationResources {
 
   /**
    * Acquires the resources, the names first, and returns the host. Errors: conflict `agent_name_taken`,
-   * `external_id_taken`; `AgentOfEndUserExists`; payment_required `plan_limit_reached`; unavailable `no_capacity`; `CreationOvertaken` when the attempt was abandoned in the meantime.
+   * `external_id_taken`; `AgentOfEndUserExists`; payment_required `plan_limit_reached`; unavailable `no_capacity`;
+   * `CreationOvertaken` if the attempt was abandoned in the meantime.
    */
   async acquire({ uniqueness, ...creation }: CreationAttempt): Promise<string> {
     const { agentId, attempt, request, profile, identity } = creation;
@@ -49,7 +53,7 @@ export class CreationResources {
     return host;
   }
 
-  /** The policy that the new agent has from its first start on. */
+  /** The policy that applies to the new agent from its first start. */
   policyOf(owner: Owner): Promise<Policy | null> {
     return this.policies.inForce(owner);
   }

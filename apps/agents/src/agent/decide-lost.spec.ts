@@ -54,12 +54,12 @@ it('a running agent whose end was not observed is known to have run until the la
   }
 });
 
-it('a report from before the agent ran says nothing about it', () => {
+it('an agent counts as seen when it started, if its host last reported before that', () => {
   const [first] = decided(running, { type: 'LoseHost', seenAt: '2026-11-23T09:00:00.000Z', at: time(10) });
   expect(first).toMatchObject({ type: 'AgentUnseen', data: { since: time(0) } });
 });
 
-it('an agent that did not run, and one whose host never reported, end as they did before', () => {
+it('no AgentUnseen is recorded for an agent that did not run, or whose host never reported', () => {
   const types = (events: readonly AgentEvent[], command: AgentCommand) =>
     decided(events, command).map(({ type }) => type);
   expect(types([...running, asleep], { type: 'LoseHost', seenAt: time(5), at: time(10) })).toEqual([

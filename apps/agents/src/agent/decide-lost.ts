@@ -4,11 +4,14 @@ import type { AgentEvent, Life, LiveAgent } from './agent.js';
 import { failed, starting } from './agent-starting.js';
 import { stopping } from './decide-requested.js';
 
-/** What the agent was when its host was lost; null if its host is not lost. */
+/** The agent's state at the time its host was lost; null if its host is not lost. */
 export const beforeLoss = ({ life }: LiveAgent): Life | null =>
   life.state === 'failed' && life.code === 'host_lost' ? (life.was ?? { state: 'running' }) : null;
 
-/** A running agent whose end was not observed is known to have run only until its host's last report. */
+/**
+ * Precedes `events` with `AgentUnseen` if the agent ran when its host fell silent: it is known to have run only until the
+ * host's last report.
+ */
 export const afterLastReport = (
   { seenAt, at }: AgentCommandOf<'LoseHost' | 'RemoveHost' | 'SettleAbsence'>,
   { agentId, epoch, life, since }: LiveAgent,
@@ -20,7 +23,10 @@ export const afterLastReport = (
   return [{ type: 'AgentUnseen', data: { agentId, epoch, since: last, at } }, ...events];
 };
 
-/** Its host is silent, and may still run the agent; or an operator gave up the host, and with it the agent's volume. */
+/**
+ * `LoseHost`: the agent's host is silent, and may still run the agent. `RemoveHost`: an operator has given up the host,
+ * and with it the agent's volume.
+ */
 export const failWithHost = (
   { type, at }: AgentCommandOf<'LoseHost' | 'RemoveHost'>,
   agent: LiveAgent,
@@ -56,7 +62,7 @@ export const hostLost = (): DomainError =>
     'The machine that runs the agent does not respond; try again later.',
   );
 
-/** The returned host has no processes of the agent. */
+/** The host is back and has no processes of the agent. */
 export const settleLostAbsence = (
   agent: LiveAgent,
   was: Life,
@@ -90,7 +96,7 @@ export const settleLostAbsence = (
   }
 };
 
-/** The returned host has processes of the agent, of the agent's epoch. */
+/** The host is back and has processes of the agent at its current epoch. */
 export const settleLostPresence = (
   { agentId, epoch, guest }: LiveAgent,
   was: Life,
@@ -101,7 +107,7 @@ export const settleLostPresence = (
   return [{ type: 'AgentFellAsleep', data: { agentId, epoch, depth: 'warm', reason, at } }];
 };
 
-/** The host was lost before the latest order reached it: what was decided then is ordered again. */
+/** The host was lost before the latest start or stop reached it, and is back at an earlier epoch: decides that start or stop again. */
 export const settleEarlierPresence = (
   agent: LiveAgent,
   was: Life,

@@ -44,7 +44,7 @@ export const crash = (command: AgentCommandOf<'ReportCrash'>, agent: LiveAgent):
   return starting(agent, 'recover', false, command.at);
 };
 
-/** The host does not have an agent that it should have: the processes ended with the machine or with the host's process. */
+/** The host does not have the agent: its processes ended when the machine or the host's process did. */
 export const settleAbsence = (
   command: AgentCommandOf<'SettleAbsence'>,
   agent: LiveAgent,
@@ -102,7 +102,7 @@ const AT_EPOCH: Readonly<Record<EpochCommand['type'], true>> = {
 
 export const isAtEpoch = (command: AgentCommand): command is EpochCommand => command.type in AT_EPOCH;
 
-/** Results that a host reports for an epoch; those of an old epoch are ignored. */
+/** Decides on a host's report about an epoch; ignores reports about old epochs. */
 export const atEpoch = (command: EpochCommand, agent: LiveAgent): readonly AgentEvent[] => {
   if (command.epoch !== agent.epoch) return [];
   switch (command.type) {
@@ -149,7 +149,7 @@ const resized = (
 ): readonly AgentEvent[] =>
   haveSameSizes(resources, sizes) ? [] : [{ type: 'AgentResized', data: { agentId, epoch, resources, at } }];
 
-/** The agent runs on: its guest restarts the program. */
+/** The agent keeps running: its guest restarts the program. */
 const outOfMemory = (
   { message, at }: AgentCommandOf<'ReportOutOfMemory'>,
   { life, agentId, epoch }: LiveAgent,
@@ -166,8 +166,8 @@ const failTransition = (
 };
 
 /**
- * The agent is again what it was before the start, so that it can be started later. A new agent has been nothing before,
- * and its start is tried again until its deadline.
+ * Returns the agent to its state before the start, so that it can be started later. A new agent has no earlier state: its
+ * start is retried until its deadline.
  */
 const breakOffStart = (
   { at }: AgentCommandOf<'BreakOffStart'>,

@@ -113,11 +113,11 @@ export const stop = (command: AgentCommandOf<'Stop'>, agent: LiveAgent): readonl
       ];
     }
   }
-  // A version whose first start is broken off runs at the next one.
+  // If this interrupts the first start of a version, the next start runs that version.
   return [...adoptNext(agent, command.at), ...stopping(agent, { ...command, reason })];
 };
 
-/** A stop with the next epoch. */
+/** Stops the agent at the next epoch. */
 export const stopping = (
   { agentId, epoch }: LiveAgent,
   { target, reason, at }: Pick<AgentCommandOf<'Stop'>, 'target' | 'at'> & { readonly reason: StopReason },

@@ -57,7 +57,7 @@ describe('ensuring that an agent is awake', () => {
     expect(await memory.after(agentId, running.length)).toEqual([]);
   });
 
-  it('wakes one that sleeps, under a new epoch', async () => {
+  it('wakes a sleeping agent under a new epoch', async () => {
     await given(...running, asleep(1, 'warm'));
     expect(await handler().handle(request())).toMatchObject({ epoch: 2 });
     expect(await memory.after(agentId, 4)).toEqual(['AgentStarting.v2', 'AgentStarted']);

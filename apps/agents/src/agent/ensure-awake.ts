@@ -18,7 +18,7 @@ const OVERALL_MS = 62_000;
 const UNREACHABLE_MS = 2_500;
 const RETRY_MS = 250;
 
-/** Returns the host and epoch of an agent that is awake; wakes it first when it sleeps. Concurrent callers cause one start. */
+/** Returns the host and epoch of an awake agent; wakes the agent first if it sleeps. Concurrent callers cause one start. */
 @Injectable()
 export class EnsureAwakeHandler {
   constructor(
@@ -62,7 +62,7 @@ export class EnsureAwakeHandler {
     throw tooLate();
   }
 
-  /** A call that must not wake the agent counts no wake. */
+  /** Does not count a wake for a call that must not wake the agent. */
   private async admit(
     agent: LiveAgent,
     command: AgentCommandOf<'Wake'>,
@@ -75,20 +75,20 @@ export class EnsureAwakeHandler {
 
   private awake(agent: LiveAgent, { kind }: EnsureAwake): AwakeAgent {
     const { agentId, epoch, guest, profile } = agent;
-    // Written without waiting: the use itself takes longer.
+    // Not awaited, so that the caller can use the agent at once.
     this.activity
       .note(agent, kind)
       .catch((error: unknown) =>
         this.log.warn({ agentId, err: error }, 'could not record a use of the agent'),
       );
     const { endUserId } = profile.personal;
-    // `lastActiveAt` of an end user tells when its agents were last used, and a schedule is no use.
+    // `lastActiveAt` of an end user is the last time its agents were used, and a schedule does not count as use.
     if (endUserId !== null && kind !== 'schedule') this.endUsers.note(endUserId);
     return { agentId, endUserId, host: agent.host ?? '', epoch, guest };
   }
 }
 
-/** Why the agent is not awake. An error that a wake would cause, e.g. `agent_stopped`, takes precedence. */
+/** Returns `agent_asleep`; throws instead the error that a wake would cause, if any, for example `agent_stopped`. */
 const asleep = (agent: LiveAgent, refusedEpoch: number | null): DomainError => {
   agentDecider.decide({ type: 'Wake', refusedEpoch, at: new Date().toISOString() }, agent);
   return new DomainError('conflict', 'agent_asleep', 'The agent is asleep.');

@@ -86,7 +86,7 @@ describe.each(FAULTS)('a command %s', (_, strike) => {
       const request = { ...agent, commandId: newId('cmd') };
       expect(await test.requester.request(agentsRequests[name], request)).toMatchObject({ agent: { state } });
       expect(test.brokerProxy.isArmed).toBe(false);
-      // This request is sent after every copy, and takes longer than the service needs to begin or reject a copy.
+      // The service handles this request after all copies of the earlier one, so no copy can still take effect below.
       const later = { ...agent, commandId: newId('cmd'), key: 'A', value: name, isSecret: null };
       await test.requester.request(agentsRequests.setEnv, later);
       expect((await test.history(agent.agentId)).filter((type) => type === event)).toHaveLength(before + 1);
@@ -99,7 +99,7 @@ describe('a late copy of a sleep', () => {
     ['froze the agent', 'AgentFellAsleep'],
     ['did not have the agent', 'AgentStopping.v2'],
   ] as const)(
-    'does not put an agent to sleep that another caller has woken since: the first time, its host %s',
+    'does not put an agent to sleep that was woken in the meantime: at the first copy, the host %s',
     async (what, event) => {
       const agent = await aRunningAgent();
       const { agentId } = agent;

@@ -72,7 +72,7 @@ describe.each(CATEGORIES)('snapshots of %s', (category, states) => {
   const version = SNAPSHOT_VERSIONS[category];
   const file = join(import.meta.dirname, '__states__', `${category}.v${version}.json`);
 
-  it('have a new version whenever events fold to another state: increase it and add its file of states', () => {
+  it('get a new version, with a new file of states, whenever the same events fold to another state', () => {
     expect(states).toEqual(JSON.parse(readFileSync(file, 'utf8')));
   });
 

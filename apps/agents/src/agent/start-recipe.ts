@@ -37,6 +37,7 @@ export class StartRecipe {
       epoch,
       accountId: profile.accountId,
       source: startsWith(agent),
+      templateId: profile.templateId,
       env: env.values,
       secretKeys: env.secretKeys,
       token: agentToken(this.tokenSecret, agentId, epoch),

@@ -15,7 +15,7 @@ const failed = (epoch: number, code: string): AgentEvent => ({
 
 describe('an agent that is put to sleep', () => {
   it.each(['requested', 'suspended', 'compute_cap_reached'] as const)(
-    'sleeps because it is %s, however its processes end',
+    'keeps the reason %s, however its processes end',
     (reason) => {
       const sleep: AgentCommand = { type: 'Stop', target: 'sleeping', reason, at };
       const decided = decideGiven(agentDecider, running, sleep).events;

@@ -18,7 +18,7 @@ type SleepRequested = Extract<AgentEvent, { readonly type: 'AgentSleepRequested'
 
 /** A start is admitted again when the agent has changed in between. */
 const MAX_TRIES = 5;
-/** After this time a transition returns the agent as it is, unsettled (202). */
+/** After this time a transition returns the agent in its current state, unsettled (202). */
 const SETTLE_MS = 60_000;
 
 /** Start, stop, sleep and restart at the owner's request. Repeating a request has no effect. */

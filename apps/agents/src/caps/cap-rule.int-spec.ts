@@ -19,7 +19,7 @@ const SUFFIX = 'v1';
 const log = createLogger({ service: 'test', level: 'silent' });
 let infra: TestInfra;
 let link: NatsLink;
-/** The tables of two processes. */
+/** The database connections of two processes. */
 let databases: readonly Database[] = [];
 let now = Date.parse('2026-11-23T08:00:00.000Z');
 const clock = { now: () => now };
@@ -34,7 +34,7 @@ const open = (): Promise<Database> =>
     notices: NatsNotices.of(link, 'agents'),
     log,
   });
-/** `llm`, where every end user has spent 1.5 cents. */
+/** In place of `llm`: every end user has spent 1.5 cents. */
 const spentOnModels = {
   request: () => Promise.resolve({ settled: '1500000', reserved: '0' }),
 } as unknown as Pick<Requester, 'request'>;
@@ -71,7 +71,7 @@ const codeOf = async (admission: Promise<void>): Promise<string> =>
     (error: { code?: string }) => error.code ?? 'unknown',
   );
 
-/** Puts events into the tables, as if the log had them. */
+/** Applies events to the projection's tables, as if they came from the log. */
 const inLog = async (...events: readonly AgentEvent[]): Promise<void> => {
   await first().transaction((tx) =>
     endUserUseProjection.apply(
@@ -112,7 +112,7 @@ const wakesInLog = async (endUserId: string, wakes: number, ms = 0): Promise<voi
   );
 };
 
-/** Wakes that were admitted and are in the log by now. */
+/** Admits wakes, and applies each to the tables as if it came from the log. */
 const admitAndLog = async (
   owner: { readonly accountId: string; readonly endUserId: string },
   wakes: number,
@@ -132,11 +132,11 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** How many rows all steps of a statement read, according to PostgreSQL. */
+/** The number of rows that all steps of a statement read, according to PostgreSQL. */
 const rowsOf = ({ Plans = [], ...node }: PlanNode): number =>
   Plans.reduce((sum, plan) => sum + rowsOf(plan), node['Actual Rows'] * node['Actual Loops']);
 
-/** How many rows the facts of a wake cost. */
+/** The number of rows that the ledger reads to decide on a wake. */
 const rowsRead = async (owner: {
   readonly accountId: string;
   readonly endUserId: string;
@@ -169,7 +169,7 @@ describe('the wakes of an end user', () => {
     expect(outcomes.filter((outcome) => outcome === 'wake_limit_reached')).toHaveLength(93);
   });
 
-  it('are one for 100 concurrent calls that wake the same agent', async () => {
+  it('count once for 100 concurrent calls that wake the same agent', async () => {
     const owner = await anEndUser({ wakes_per_hour: 1 });
     const wake = wakeOf(newId('agt'), 2);
     const both = rules();
@@ -181,7 +181,7 @@ describe('the wakes of an end user', () => {
     );
   });
 
-  it('are counted once when the log has them, and by the log alone after the tables of admissions are lost', async () => {
+  it('count once when they are in the log too, and still count when the table of admissions is lost', async () => {
     const owner = await anEndUser({ wakes_per_hour: 2 });
     const [rule] = rules() as readonly [CapRule];
     const agentId = newId('agt');
@@ -200,7 +200,7 @@ describe('the wakes of an end user', () => {
     expect(await codeOf(rule.admit('wake', owner, wakeOf(newId('agt'), 2)))).toBe('wake_limit_reached');
   });
 
-  it('do not include an admitted wake that something else forestalled', async () => {
+  it('do not include an admitted wake if the agent was started for another reason first', async () => {
     const owner = await anEndUser({ wakes_per_hour: 1 });
     const [rule] = rules() as readonly [CapRule];
     const agentId = newId('agt');
@@ -215,7 +215,7 @@ describe('the wakes of an end user', () => {
     expect(await codeOf(rule.admit('wake', owner, wakeOf(newId('agt'), 2)))).toBe('admitted');
   });
 
-  it('are admitted again once the earliest is an hour old, which is what Retry-After says', async () => {
+  it('are admitted again once the earliest is an hour old, and Retry-After is the time until then', async () => {
     const owner = await anEndUser({ wakes_per_hour: 1 });
     const [rule] = rules() as readonly [CapRule];
     const agentId = newId('agt');
@@ -237,7 +237,7 @@ describe('the wakes of an end user', () => {
     now = before;
   });
 
-  it('count although the log has one of an earlier time after them', async () => {
+  it('count although a wake of an earlier time follows them in the log', async () => {
     const owner = await anEndUser({ wakes_per_hour: 1 });
     const [rule] = rules() as readonly [CapRule];
     for (const ms of [0, -2_000]) await wakesInLog(owner.endUserId, 1, ms);
@@ -249,7 +249,7 @@ describe('the wakes of an end user', () => {
     now = before;
   });
 
-  it('never exceed a limit of thousands, and are admitted without reading those before them', async () => {
+  it('never exceed a limit of thousands, and are admitted without reading the rows of earlier wakes', async () => {
     const owner = await anEndUser({ wakes_per_hour: 3_000 });
     const both = rules() as readonly [CapRule, CapRule];
     await wakesInLog(owner.endUserId, 2_900);
@@ -260,7 +260,7 @@ describe('the wakes of an end user', () => {
       [owner.endUserId],
     );
     await both[0].admit('wake', owner, wakeOf(newId('agt'), 2));
-    // That wake has removed the admissions that the log has by now, and this its removed rows, as autovacuum does.
+    // That wake deleted the admissions that are in the log by now; VACUUM removes the dead rows, as autovacuum would.
     await first().query('VACUUM wake_admissions');
     const rows = await rowsRead(owner);
     expect(rows).toBeGreaterThan(0);
@@ -297,7 +297,7 @@ describe('the compute minutes of an end user', () => {
     return { owner, agentId };
   };
 
-  it('refuse every start at the cap, and lift it with a new month in UTC', async () => {
+  it('refuse every start at the cap, until a new month begins in UTC', async () => {
     const { owner } = await used({ compute_minutes_cap: 1 }, 60_000);
     const [rule] = rules() as readonly [CapRule];
     for (const act of ['wake', 'start', 'restart', 'create', 'deploy'] as const)

@@ -21,7 +21,7 @@ describe('a cap on compute minutes', () => {
     resetsAt: '2026-12-01T00:00:00.000Z',
   };
 
-  it('refuses every start once they are used up, and none before', () => {
+  it('refuses every start once the minutes are used up, and no start before', () => {
     expect(decide({ policy, awakeMs: 599_999 })).toBe(false);
     expect(decide({ policy, awakeMs: 600_000 })).toEqual(refused);
     expect(decide({ policy, awakeMs: 600_000 }, false)).toEqual(refused);
@@ -42,7 +42,7 @@ describe('a limit of wakes', () => {
     retryAfterSeconds,
   });
 
-  it('counts a wake that fits, and none without a limit', () => {
+  it('counts a wake that fits, and counts nothing without a limit', () => {
     expect(decide({ policy })).toBe(true);
     expect(decide({ policy: {} })).toBe(false);
     expect(decide({})).toBe(false);

@@ -6,7 +6,7 @@ import { WAKE_WINDOW_MS } from '../use/end-user-use.projection.js';
 const MINUTE_MS = 60_000;
 const SECOND_MS = 1_000;
 
-/** What the decision on a start is based on. */
+/** The facts that a decision on a start is based on. */
 export interface CapFacts {
   /** The policy in force; null: nothing limits the end user. */
   readonly policy: Policy | null;
@@ -14,7 +14,7 @@ export interface CapFacts {
   readonly awakeMs: number;
   /** This very wake was admitted before: the caller joins it. */
   readonly isAdmitted: boolean;
-  /** When the wake began, in Unix milliseconds, that has to leave the window before another fits; null if one fits. */
+  /** Start, in Unix milliseconds, of the wake that must leave the window before another fits; null if one fits. */
   readonly blockedSince: number | null;
 }
 

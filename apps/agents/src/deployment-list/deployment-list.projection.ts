@@ -1,4 +1,4 @@
-import type { Projection, RecordedEvent } from '@berth/event-store';
+import { tablesBehindViews, type Projection, type RecordedEvent } from '@berth/event-store';
 import type { SqlRunner } from '@berth/persistence';
 import { agentCodec } from '../agent/agent.events.js';
 import { deploymentCodec } from '../deployment/deployment.events.js';
@@ -29,14 +29,7 @@ export const deploymentListProjection: Projection = {
     await tx.query(`CREATE INDEX ON ${name} (agent_id) WHERE finished_at IS NULL`);
   },
 
-  async dropTables(tx, suffix) {
-    await tx.query(`DROP TABLE IF EXISTS ${table(suffix)} CASCADE`);
-  },
-
-  async publish(tx, suffix) {
-    await tx.query('DROP VIEW IF EXISTS deployment_list');
-    await tx.query(`CREATE VIEW deployment_list AS SELECT * FROM ${table(suffix)}`);
-  },
+  ...tablesBehindViews('deployment_list'),
 
   async apply(tx, suffix, events) {
     const deleted = events.filter(({ type }) => type === 'AgentDeleted').map(agentIdOf);

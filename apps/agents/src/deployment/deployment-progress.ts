@@ -20,8 +20,9 @@ const RETRY_MS = 500;
 type Building = Extract<Unfinished, { readonly stage: 'queued' | 'building' }>;
 
 /**
- * Carries out the deployments that are unfinished according to the log: one of each agent at a time, the one in progress
- * first, then the newest. Hosts build each deployment once, so any process may do this, twice or after a crash.
+ * Drives the deployments that are unfinished according to the log: for each agent one at a time, first the one in
+ * progress, then the newest. A host builds each deployment once, so several processes may drive the same deployment, and
+ * a process may drive it again after a crash.
  */
 @Injectable()
 export class DeploymentProgress {
@@ -36,7 +37,7 @@ export class DeploymentProgress {
     private readonly context: ServiceContext,
   ) {}
 
-  /** Returns when the agent has no unfinished deployments, or one cannot go on. Concurrent calls share one run. */
+  /** Returns when the agent has no unfinished deployment, or when one cannot continue. Concurrent calls share one run. */
   drive(agentId: string): Promise<void> {
     const running = this.underWay.get(agentId);
     if (running !== undefined) return running;

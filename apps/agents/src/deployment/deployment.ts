@@ -46,7 +46,7 @@ export type DeploymentEvent =
       readonly data: Named & { readonly code: FailureCode; readonly message: string };
     };
 
-/** What is known of a deployment from its request on. */
+/** The data of a deployment that its request determines. */
 export interface RequestedDeployment {
   readonly deploymentId: string;
   readonly agentId: string;

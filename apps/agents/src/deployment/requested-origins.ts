@@ -28,7 +28,7 @@ export class RequestedOrigins {
 
   /**
    * Errors: invalid `invalid_request`, `repo_url_refused`, `image_refused`; unsupported `images_unsupported`; unavailable
-   * `service_unavailable` while the agent's host can start nothing; those of `Admission`.
+   * `service_unavailable` while the agent's host cannot start agents; those of `Admission`.
    */
   async of(request: Deploy, agent: LiveAgent): Promise<Origin> {
     const origin = await this.check(request, agent);

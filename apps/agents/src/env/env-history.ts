@@ -24,7 +24,7 @@ export class EnvHistory {
     await this.streams.handle(agentId, command, envelope);
   }
 
-  /** As `recordSet`. */
+  /** Like `recordSet`. */
   async recordRemoval(agent: LiveAgent, key: string, envelope: CommandEnvelope): Promise<void> {
     const { agentId } = agent;
     const variable = await this.names.seal(agent, key);

@@ -20,7 +20,7 @@ import { EnvHistory } from './env-history.js';
 import { ENV_TOO_LARGE } from './env-limits.js';
 import { EnvVault } from './env-vault.js';
 
-/** A reload fails after this many attempts during each of which the agent's epoch changed. */
+/** A reload fails if the agent's epoch changed during this many attempts in a row. */
 const MAX_ATTEMPTS = 3;
 
 /** The variables of agents. A running program sees a change after a reload or a start. */

@@ -5,7 +5,7 @@ import { Inject, Injectable } from '@nestjs/common';
 /** A host that is silent for this long counts as lost. Hosts announce themselves every 10 s. */
 export const LOST_AFTER_SECONDS = 30;
 
-/** What a host says when it announces itself. */
+/** The announcement of a host. */
 export interface Announced {
   readonly host: string;
   /** New at every start of the host's process. */
@@ -15,11 +15,11 @@ export interface Announced {
   readonly figures: HostFigures | null;
 }
 
-/** What was known of a host when it announced itself. */
+/** An announcement compared with the previous one of the same host. */
 export interface Sighting {
   /** Whether its process has changed. */
   readonly restarted: boolean;
-  /** Its announcement before, ISO 8601; null if there was none. */
+  /** The time of the previous announcement, ISO 8601; null if there was none. */
   readonly seenAt: string | null;
 }
 

@@ -1,4 +1,4 @@
-import type { Projection, RecordedEvent } from '@berth/event-store';
+import { tablesBehindViews, type Projection, type RecordedEvent } from '@berth/event-store';
 import type { SqlRunner } from '@berth/persistence';
 import { hostCodec } from './host.events.js';
 import type { HostEvent } from './host.js';
@@ -19,14 +19,7 @@ export const hostListProjection: Projection = {
       joined_at timestamptz(3) NOT NULL)`);
   },
 
-  async dropTables(tx, suffix) {
-    await tx.query(`DROP TABLE IF EXISTS ${table(suffix)} CASCADE`);
-  },
-
-  async publish(tx, suffix) {
-    await tx.query('DROP VIEW IF EXISTS host_list');
-    await tx.query(`CREATE VIEW host_list AS SELECT * FROM ${table(suffix)}`);
-  },
+  ...tablesBehindViews('host_list'),
 
   async apply(tx, suffix, events) {
     for (const event of events) await applyOne(tx, table(suffix), event);

@@ -60,7 +60,7 @@ export class HostListQuery {
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 
-/** Of a host that has not announced itself to this release. */
+/** For a host that has not announced itself to this release. */
 const NO_FIGURES = {
   driver: '',
   version: '',

@@ -6,12 +6,12 @@ import { Inject, Injectable } from '@nestjs/common';
 /** How long a host may take to respond. */
 const RESPONDS_WITHIN_MS = 1_000;
 
-/** Asks one host at a time whether it is up and can start agents. */
+/** Checks whether a single host is up and can start agents. */
 @Injectable()
 export class HostProbe {
   constructor(@Inject(Requester) private readonly requester: Pick<Requester, 'request'>) {}
 
-  /** False also when the host is gone or does not respond within 1 s. */
+  /** Returns false also if the host is gone or does not respond within 1 s. */
   async canStart(host: string): Promise<boolean> {
     try {
       await this.requester.request(runtimeRequests.describe, {}, { host, deadlineMs: RESPONDS_WITHIN_MS });

@@ -45,7 +45,7 @@ export class HostCommandHandler {
     return this.#handle(ofHost(request), { type: 'Resume', at: now() }, request);
   }
 
-  /** A silence may be that of this service or of the database, so the host is asked once more. */
+  /** The silence may be due to this service or the database, so the host is asked again. */
   async remove(request: HostRef): Promise<void> {
     const hostId = ofHost(request);
     const { status } = await this.load(hostId);

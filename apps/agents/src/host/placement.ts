@@ -9,14 +9,14 @@ import { cannotStart } from '../agent/agent-lifecycle.js';
 import { HostProbe } from './host-probe.js';
 import { HostStreams } from './host.streams.js';
 
-/** Hosts announce themselves every 10 s; a host that missed two announcements is not chosen. */
+/** Hosts announce themselves every 10 s; `Placement` ignores a host that has missed two announcements. */
 const FRESH_SECONDS = 25;
-/** Without a fresh announcement, a broadcast asks all hosts; their responses are collected for this long. */
+/** How long `Placement` collects the responses to a broadcast, which it sends if no announced host is suitable. */
 const BROADCAST_MS = 300;
 const MAX_REFUSED = 5;
-/** After this time, hosts that do not respond are no longer asked one after the other. */
+/** After this time, `Placement` stops trying single hosts and sends the broadcast. */
 const ONE_BY_ONE_MS = 2_000;
-/** How long the memory of a new agent counts as taken while its host has not announced the agent. */
+/** How long a new agent's memory counts as taken if its host does not announce the agent. */
 export const UNREPORTED_SECONDS = 60;
 
 /** One attempt to create an agent. */
@@ -38,9 +38,9 @@ interface Candidate {
 }
 
 /**
- * Chooses hosts for new agents: of the ready hosts that fit, the one with the most free memory, less the agents that were
- * placed there and are not announced yet. A lock lets all processes together place one agent at a time, so that concurrent placements take each
- * other into account.
+ * Chooses hosts for new agents: of the ready hosts with enough room, the one with the most free memory after subtracting
+ * the agents that were placed there and are not announced yet. A lock lets all processes together place one agent at a
+ * time, so that concurrent placements take each other into account.
  */
 @Injectable()
 export class Placement {
@@ -117,7 +117,10 @@ export class Placement {
     });
   }
 
-  /** Whether the host is up, can start agents, and is ready according to the log. A drain counts as soon as its request has returned. */
+  /**
+   * Whether the host is up, can start agents, and is ready according to the log. The log is read because the tables may
+   * lag behind a drain whose request has returned.
+   */
   private async accepts(host: string): Promise<boolean> {
     const [isUp, isReady] = await Promise.all([this.probe.canStart(host), this.isReady(host)]);
     if (!isUp)
@@ -127,13 +130,13 @@ export class Placement {
 
   private async isReady(host: string): Promise<boolean> {
     const { status } = (await this.hosts.load(host)).state;
-    // An unknown one joins with its next announcement.
+    // An unknown host joins with its next announcement.
     return status === 'ready' || status === 'unknown';
   }
 
   /**
-   * Returns the ready hosts that respond and can start agents, without those of an installation with another event log.
-   * A host without a log is bound to this one by its first announcement.
+   * Returns the ready hosts that respond and can start agents, except hosts that belong to another event log. A host that
+   * belongs to no log yet is bound to this one by its first announcement.
    */
   private async ownHosts(): Promise<readonly Candidate[]> {
     const [own, present] = await Promise.all([
@@ -165,8 +168,8 @@ const announced = (tx: SqlRunner): Promise<readonly Candidate[]> =>
   );
 
 /**
- * Whether the host has the memory and disk that the agent may use. Agents that sleep or use less than their limits leave
- * theirs to others, so limits of existing agents do not count, only what is free. Pure.
+ * Whether the host has as much free memory and disk as the agent may use. Only free space counts, not the limits of
+ * existing agents: what an agent does not use, for example while it sleeps, others may use. Pure.
  */
 export const fits = (
   { freeMemMb, figures }: Omit<Candidate, 'host'>,

@@ -1,6 +1,6 @@
 import type { Migration } from '@berth/persistence';
 
-/** What hosts report about themselves, null until a host of this release has announced itself. */
+/** The figures that hosts report; null until a host of this release has announced itself. */
 export const addHostFigures: Migration = {
   name: '2026-11-22-hosts',
   async up(query) {

@@ -1,6 +1,6 @@
 import type { Migration } from '@berth/persistence';
 
-/** What `schedules` made known: when each agent wakes next; null once nothing wakes it. */
+/** Copies of the next wakes that `schedules` decides; null if nothing wakes the agent. */
 export const createNextWakes: Migration = {
   name: '2026-11-23-create-next-wakes',
   up: async (tx) => {

@@ -1,6 +1,6 @@
 import type { Migration } from '@berth/persistence';
 
-/** What `end-users` made known: the last change of each policy, null after its removal. */
+/** Copies of the policies that `end-users` decides: the latest of each, null after its removal. */
 export const createPolicies: Migration = {
   name: '2026-11-23-create-policies',
   up: async (tx) => {

@@ -2,7 +2,7 @@ import type { NoteNextWake } from '@berth/contracts/agents';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 
-/** When schedules wake agents next, as `schedules` made it known. */
+/** This service's copy of the times at which `schedules` wakes agents next. */
 @Injectable()
 export class NextWakes {
   constructor(@Inject(Database) private readonly database: SqlRunner) {}
@@ -26,7 +26,7 @@ export class NextWakes {
     return row?.next_wake_at ?? null;
   }
 
-  /** Runs in `tx`. Call it when the log no longer contains events after `position` (null: any events). */
+  /** Runs in `tx`. Call it if the log has lost the events after `position` (null: all events). */
   async forgetAfter(tx: SqlRunner, position: bigint | null): Promise<void> {
     await tx.query('DELETE FROM agent_next_wake WHERE position > $1', [(position ?? -1n).toString()]);
   }

@@ -2,7 +2,7 @@ import { aboutIdentity } from '@berth/contracts/agents';
 import { fromPersonal, toPersonal, type Personal, type PersonalKey } from '@berth/personal-data';
 import type { AgentIdentity } from '../agent/agent.js';
 
-/** `key`: of the end user who owns the agent; null for an agent without an end user. */
+/** Seals the identity with `key`, the key of the agent's end user; null (no end user) leaves it in plaintext. */
 export const toPersonalIdentity = (
   key: PersonalKey | null,
   agentId: string,

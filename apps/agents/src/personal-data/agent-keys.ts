@@ -33,7 +33,7 @@ export class AgentKeys {
     return key === null ? null : this.keep(key);
   }
 
-  /** Once this returns, no copy of the key exists here and none is made. Idempotent. */
+  /** Once this has returned, this service has no copy of the key and makes no new one. Idempotent. */
   destroy(endUserId: string): Promise<void> {
     return this.vault.destroy(endUserId);
   }

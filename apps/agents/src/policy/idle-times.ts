@@ -15,7 +15,7 @@ const AT_ONCE = 1_000;
 /** An agent that has processes: its host measures its idle time, or will at its next thaw. */
 const IS_UP = `(l.state IN ('deploying', 'starting', 'running') OR l.sleep_depth = 'warm')`;
 
-/** Whose agents a changed policy concerns. */
+/** The agents that a changed policy concerns: those of an end user, or of a whole account. */
 export type Concerned = { readonly endUserId: string } | { readonly accountId: string };
 
 /**

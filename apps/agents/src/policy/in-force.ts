@@ -1,7 +1,7 @@
 import type { Policy } from '@berth/contracts/schema';
 import type { LiveAgent, Resources } from '../agent/agent.js';
 
-/** What an agent has of its own. */
+/** An agent's own settings, which a policy may replace. */
 export interface OwnValues {
   readonly resources: Resources;
   /** 0: always on. */

@@ -3,20 +3,20 @@ import type { Policy } from '@berth/contracts/schema';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Owner } from '../agent/owner.js';
-import { DecidedElsewhere } from '../decided-elsewhere.js';
+import { ReplicatedValues } from '../replicated-values.js';
 
-const OWN = new DecidedElsewhere<string | null>({
+const OWN = new ReplicatedValues<string | null>({
   table: 'end_user_policies',
   id: 'end_user_id',
   value: 'policy',
 });
-const DEFAULTS = new DecidedElsewhere<string | null>({
+const DEFAULTS = new ReplicatedValues<string | null>({
   table: 'end_user_defaults',
   id: 'account_id',
   value: 'policy',
 });
 
-/** Joins the policy of its end user to the rows of `alias`; `POLICY_IN_FORCE` is its value. */
+/** Joins to each row of `alias` the policy of its end user, which `POLICY_IN_FORCE` then selects. */
 export const joinPolicy = (alias: string): string => `
   LEFT JOIN end_user_policies own ON own.end_user_id = ${alias}.end_user_id
   LEFT JOIN end_user_defaults fallback
@@ -25,16 +25,16 @@ export const joinPolicy = (alias: string): string => `
 /** The end user's own policy, or else the defaults of its account; never a mix of both. */
 export const POLICY_IN_FORCE = 'coalesce(own.policy, fallback.policy)';
 
-/** The idle time in force for an agent in `alias`, to which `joinPolicy` joined the policy: as `valuesInForce` has it. */
+/** The idle time in force for an agent in `alias` after `joinPolicy(alias)`; the same rule as in `valuesInForce`. */
 export const IDLE_TIME_IN_FORCE = (alias: string): string =>
   `coalesce((${POLICY_IN_FORCE} ->> 'idle_sleep_seconds')::integer, ${alias}.idle_ttl_seconds)`;
 
-/** The policies of end users, as `end-users` made them known. */
+/** This service's copy of the policies of end users, which `end-users` decides. */
 @Injectable()
 export class Policies {
   constructor(@Inject(Database) private readonly database: SqlRunner) {}
 
-  /** null: the agent has no end user, or nothing limits its end user. */
+  /** Returns null if the agent has no end user, or its end user has no policy. */
   async inForce({ accountId, endUserId }: Owner): Promise<Policy | null> {
     if (endUserId === null) return null;
     const [row] = await this.database.query<{ policy: Policy | null }>(
@@ -50,26 +50,26 @@ export class Policies {
     { endUserId, policy, position }: Omit<ApplyPolicy, 'accountId'>,
     tx: SqlRunner = this.database,
   ): Promise<void> {
-    return OWN.remember({ id: endUserId, value: jsonOf(policy), position }, tx);
+    return OWN.put({ id: endUserId, value: jsonOf(policy), position }, tx);
   }
 
-  /** As `apply`. */
+  /** Like `apply`, for the defaults of an account. */
   applyDefaults(
     { accountId, policy, position }: ApplyDefaults,
     tx: SqlRunner = this.database,
   ): Promise<void> {
-    return DEFAULTS.remember({ id: accountId, value: jsonOf(policy), position }, tx);
+    return DEFAULTS.put({ id: accountId, value: jsonOf(policy), position }, tx);
   }
 
-  /** Of a deleted end user. */
+  /** Deletes what is stored about a deleted end user. */
   async forget(endUserId: string, tx: SqlRunner): Promise<void> {
     for (const table of ['end_user_policies', 'wake_gates', 'wake_admissions'])
       await tx.query(`DELETE FROM ${table} WHERE end_user_id = $1`, [endUserId]);
   }
 
-  /** Runs in `tx`. Call it when the log no longer contains events after `position` (null: any events). */
+  /** Runs in `tx`. Call it if the log has lost the events after `position` (null: all events). */
   async forgetAfter(tx: SqlRunner, position: bigint | null): Promise<void> {
-    for (const decided of [OWN, DEFAULTS]) await decided.forgetAfter(position, tx);
+    for (const values of [OWN, DEFAULTS]) await values.forgetAfter(position, tx);
   }
 }
 

@@ -5,7 +5,7 @@ import { ConsumeEvents, type EventReaction } from '@berth/service';
 import { Injectable } from '@nestjs/common';
 import { NextWakes } from '../next-wake/next-wakes.js';
 
-/** The next wakes of which `schedules` could not tell this service, and all of them on empty tables. */
+/** Stores the next wakes that `schedules` could not report by request, and fills empty tables with all of them. */
 @ConsumeEvents({
   context: 'schedules',
   durable: 'agents__next-wakes',

@@ -95,7 +95,7 @@ export const reservationDecider: Decider<Reservation, ReservationCommand, Reserv
   evolve,
 };
 
-/** What is unique: a name and an external id in an account, and *the* agent of an end user. */
+/** A claim on something unique: a name or external id in an account, or *the* agent of an end user. */
 export type ReservationCategory = 'agentName' | 'agentExternalId' | 'agentOfEndUser';
 
 /** Codec of the streams `agentName-<hash>`, `agentExternalId-<hash>` and `agentOfEndUser-<hash>`. */

@@ -8,7 +8,7 @@ import { EndUserUses } from '../agent-list/end-user-uses.js';
 import { AgentsConfig } from '../config.js';
 import { Policies } from '../policy/policies.js';
 
-/** Whose token it is, according to the log: a token ends with the start that it was made for. */
+/** Authenticates an agent's token against the log: a token ends with the start for which it was made. */
 @Injectable()
 export class AuthenticateAgentQuery {
   private readonly tokenSecret: Buffer;

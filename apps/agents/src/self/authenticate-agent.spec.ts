@@ -21,7 +21,7 @@ const failed: AgentEvent = {
 
 let memory: MemoryAgents;
 let query: AuthenticateAgentQuery;
-/** The end users whose activity was reported. */
+/** The end users whose activity the query reported. */
 let used: string[];
 
 beforeEach(() => {
@@ -42,7 +42,7 @@ const credential = (epoch: number, token = tokenOf(epoch), id = agentId) => ({
   tokenHash: createHash('sha256').update(token).digest('hex'),
 });
 const authenticate = (...args: Parameters<typeof credential>) => query.run(credential(...args));
-/** The epochs, of the first three, whose tokens are good. */
+/** Those of the first three epochs whose tokens are accepted. */
 const goodEpochs = async (...events: readonly AgentEvent[]): Promise<readonly number[]> => {
   await memory.given(agentId, events);
   const tried = await Promise.allSettled([1, 2, 3].map((epoch) => authenticate(epoch)));
@@ -72,9 +72,12 @@ describe('the token of an agent', () => {
     ['starts cold again', [...running, asleep(1, 'cold'), starting(2, 'wake')], [2]],
     ['has started cold again', [...running, asleep(1, 'cold'), starting(2, 'wake'), started(2)], [2]],
     ['has restarted', [...running, starting(2, 'restart'), started(2)], [2]],
-  ])('is good for exactly the start that lives, while the agent %s', async (_when, events, epochs) => {
-    expect(await goodEpochs(...events)).toEqual(epochs);
-  });
+  ])(
+    'is accepted only for epochs whose process may be alive, while the agent %s',
+    async (_when, events, epochs) => {
+      expect(await goodEpochs(...events)).toEqual(epochs);
+    },
+  );
 
   it('names the agent and its account', async () => {
     await memory.given(agentId, running);
@@ -86,7 +89,7 @@ describe('the token of an agent', () => {
     ['of another agent', () => authenticate(1, tokenOf(1, newId('agt')))],
     ['of another epoch', () => authenticate(1, tokenOf(2))],
     ['of an agent that does not exist', () => authenticate(1, undefined, newId('agt'))],
-    ['of something else than an agent', () => authenticate(1, undefined, 'acc_1')],
+    ['of an id that is not an agent’s', () => authenticate(1, undefined, 'acc_1')],
   ])('%s is refused', async (_what, call) => {
     await memory.given(agentId, running);
     await expect(call()).rejects.toMatchObject({ kind: 'unauthenticated', code: 'unauthenticated' });
@@ -117,7 +120,7 @@ describe('a call of a model by an agent of an end user', () => {
     expect(used).toEqual([endUserId]);
   });
 
-  it('counts as none if it is refused', async () => {
+  it('does not count as activity if it is refused', async () => {
     await memory.given(agentId, owned);
     await expect(query.llmCaller(credential(2))).rejects.toMatchObject({ code: 'unauthenticated' });
     memory.admit = () => Promise.reject(new DomainError('forbidden', 'end_user_suspended', 'No.'));
@@ -125,7 +128,7 @@ describe('a call of a model by an agent of an end user', () => {
     expect(used).toEqual([]);
   });
 
-  it('counts for no end user if the agent has none', async () => {
+  it('reports no activity if the agent has no end user', async () => {
     await memory.given(agentId, running);
     expect(await query.llmCaller(credential(1))).toMatchObject({ endUserId: null });
     expect(used).toEqual([]);

@@ -1,35 +1,35 @@
 import type { DomainError } from '@berth/kernel';
 import type { SqlRunner } from '@berth/persistence';
-import { DecidedElsewhere } from '../decided-elsewhere.js';
+import { ReplicatedValues } from '../replicated-values.js';
 
 /** A suspension or resumption. */
 export interface Standing {
-  /** Whose it is. */
+  /** The id of the account or end user. */
   readonly id: string;
   readonly suspended: boolean;
   /** Position of the event in the log; the higher one counts. */
   readonly position: bigint;
 }
 
-/** Those of one kind who are suspended: nothing begins to use their agents. */
+/** This service's copy of which accounts, or which end users, are suspended: nothing may begin to use their agents. */
 export abstract class Suspensions {
-  private readonly decided: DecidedElsewhere<boolean>;
+  private readonly values: ReplicatedValues<boolean>;
 
   protected constructor(
     private readonly database: SqlRunner,
     private readonly names: { readonly table: string; readonly id: string },
   ) {
-    this.decided = new DecidedElsewhere({ ...names, value: 'suspended' });
+    this.values = new ReplicatedValues({ ...names, value: 'suspended' });
   }
 
   /** Ignores an event older than the stored one. Runs in `tx`, if given. */
   remember({ id, suspended, position }: Standing, tx: SqlRunner = this.database): Promise<void> {
-    return this.decided.remember({ id, value: suspended, position }, tx);
+    return this.values.put({ id, value: suspended, position }, tx);
   }
 
-  /** Runs in `tx`. Call it when the log no longer contains events after `position` (null: any events). */
+  /** Runs in `tx`. Call it if the log has lost the events after `position` (null: all events). */
   forgetAfter(position: bigint | null, tx: SqlRunner): Promise<void> {
-    return this.decided.forgetAfter(position, tx);
+    return this.values.forgetAfter(position, tx);
   }
 
   /** Errors: forbidden `account_suspended`, `end_user_suspended`. */

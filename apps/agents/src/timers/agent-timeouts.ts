@@ -66,7 +66,7 @@ export class AgentTimeouts {
     await this.lifecycle.drive(agentId);
   }
 
-  /** As `suspend`, for an agent that is awake or coming up; returns once no new call reaches it. */
+  /** Like `suspend`, for an agent that is awake or coming up; returns once no new call can reach it. */
   async beginSuspension(agentId: string): Promise<void> {
     const agent = await this.agents.load(agentId);
     if (agent.status !== 'live' || !AWAKE.has(agent.life.state)) return;

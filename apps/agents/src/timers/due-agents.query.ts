@@ -108,7 +108,7 @@ export class DueAgentsQuery {
     );
   }
 
-  /** The ids of an end user's agents in whatever state, because a row may lag behind the log. */
+  /** The ids of an end user's agents in any state, because a row may lag behind the log. */
   async ofEndUser(endUserId: string): Promise<readonly string[]> {
     const rows = await this.database.query<{ id: string }>(
       'SELECT id FROM agent_list WHERE end_user_id = $1',

@@ -1,6 +1,6 @@
 import type { AgentEvent, StartCause } from '../agent/agent.js';
 
-/** What an agent does at present, as far as its use counts. */
+/** An agent's current state, as far as its use is counted. */
 export type UseState =
   /** Asleep or stopped, or on the way there: a start that was asked for is a wake. */
   'resting' | 'starting' | 'running' | 'failed';
@@ -21,7 +21,7 @@ export interface Awake {
   readonly to: string;
 }
 
-/** What an event adds to the use of the agent's end user. */
+/** The amounts that an event adds to the use of the agent's end user. */
 export interface UseChange {
   /** null: the agent is gone. */
   readonly use: AgentUse | null;
@@ -85,7 +85,7 @@ const changeKnown = (use: AgentUse, event: AgentEvent): UseChange => {
   }
 };
 
-/** Its host last reported at `since`; the next event says what it is now. */
+/** The agent's host last reported at `since`; the next event has the new state. */
 const unseen = (use: AgentUse, since: string): UseChange => {
   const { running_since: from } = use;
   const awake = from === null || Date.parse(from) >= Date.parse(since) ? null : { from, to: since };

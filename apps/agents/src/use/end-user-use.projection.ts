@@ -1,4 +1,4 @@
-import type { Projection, RecordedEvent } from '@berth/event-store';
+import { tablesBehindViews, type Projection, type RecordedEvent } from '@berth/event-store';
 import type { SqlRunner } from '@berth/persistence';
 import { agentCodec } from '../agent/agent.events.js';
 import { byMonth, changeUse, type AgentUse } from './agent-use.js';
@@ -6,7 +6,6 @@ import { byMonth, changeUse, type AgentUse } from './agent-use.js';
 /** Wakes count for this long. */
 export const WAKE_WINDOW_MS = 3_600_000;
 
-const TABLES = ['end_user_agents', 'end_user_months', 'end_user_wakes'];
 const OWNER = 'end_user_id text COLLATE "C" NOT NULL';
 
 interface Wake extends Pick<AgentUse, 'agent_id' | 'end_user_id'> {
@@ -54,16 +53,7 @@ export const endUserUseProjection: Projection = {
     await tx.query(`CREATE INDEX ON end_user_wakes_${suffix} (end_user_id, ordinal)`);
   },
 
-  async dropTables(tx, suffix) {
-    for (const name of TABLES) await tx.query(`DROP TABLE IF EXISTS ${name}_${suffix} CASCADE`);
-  },
-
-  async publish(tx, suffix) {
-    for (const name of TABLES) {
-      await tx.query(`DROP VIEW IF EXISTS ${name}`);
-      await tx.query(`CREATE VIEW ${name} AS SELECT * FROM ${name}_${suffix}`);
-    }
-  },
+  ...tablesBehindViews('end_user_agents', 'end_user_months', 'end_user_wakes'),
 
   async apply(tx, suffix, events) {
     const uses = await loadUses(tx, suffix, events);

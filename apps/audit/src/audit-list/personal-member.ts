@@ -7,5 +7,5 @@ type Members = { readonly [name: string]: Json | undefined };
 export const membersOf = (value: Json | undefined): Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {};
 
-/** What a member of an event holds in plaintext; undefined if it belongs to an end user and is sealed. */
+/** The plaintext of a member of an event; undefined if it belongs to an end user and is sealed. */
 export const clearIn = (data: EventData, member: string): Json | undefined => membersOf(data[member])['data'];

@@ -53,7 +53,7 @@ const useOf = async (processes: readonly ProcessMemory[]): Promise<HostUse> => {
   };
 };
 
-/** What each of `count` agents has added. */
+/** The increase for each of `count` agents. */
 export const useOfEach = (before: HostUse, now: HostUse, count: number): HostUse => ({
   megabytes: (now.megabytes - before.megabytes) / count,
   processes: (now.processes - before.processes) / count,

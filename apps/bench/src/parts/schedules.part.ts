@@ -6,7 +6,7 @@ import type { BerthProgram } from '../programs/berth-program.js';
 import type { Part, Section } from './part.js';
 
 const AGENTS = 10;
-/** As many as one list may have. */
+/** The maximum number of entries in a list. */
 const ENTRIES = 100;
 const IDLE = 100_000;
 /** Long enough to publish all lists before. */
@@ -25,7 +25,7 @@ const insertIdle = (table: string): string => `
   SELECT 'agt_idle_' || n / ${String(ENTRIES)}, 'entry ' || n, 'acc_idle', now() + interval '1 year'
   FROM generate_series($1::integer, $2::integer) AS n`;
 
-/** How late schedules fire that are all due in the same second, alone and beside many that are idle. */
+/** The delay of schedules that are all due in the same second, alone and beside many that are idle. */
 export const schedulesPart: Part = {
   name: 'schedules',
   async run(context) {

@@ -14,7 +14,7 @@ import type { Part } from './part.js';
 const CALLERS = 8;
 /** Invokes with wrong tokens, of so many callers at a time. */
 const GUESSES = 10_000;
-const GUESSERS = 4;
+const GUESSERS = 32;
 
 /** How fast webhooks are accepted, and how soon the agent has the message. */
 export const webhookPart: Part = {
@@ -69,7 +69,7 @@ const handOver = async (
   }
 };
 
-/** Those of stopped agents are only accepted; to the others, messages are handed over at the same time. */
+/** The invokes of stopped agents are only accepted; messages of the other agents are also handed over meanwhile. */
 const acceptance = async (
   context: BenchContext,
   berth: BerthProgram,
@@ -109,7 +109,7 @@ const acceptance = async (
   }
 };
 
-/** What a flood of invokes with wrong tokens does to those of the owner. They share the processors, but no limit. */
+/** The effect of many invokes with wrong tokens on invokes of the owner. They share the processors, but no limit. */
 const flood = async ({ effort }: BenchContext, berth: BerthProgram): Promise<Comparison> => {
   const agent = await berth.createEcho('webhook flood bench');
   const [owner, guesser] = [new WebhookCaller(berth, agent), new WebhookCaller(berth, agent)];

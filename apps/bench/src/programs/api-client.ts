@@ -30,7 +30,7 @@ export class ApiClient {
     return response;
   }
 
-  /** As `call`, with any response. */
+  /** Like `call`, but accepts any response. */
   async attempt(method: Method, path: string, body?: object): Promise<ApiResponse> {
     const response = await this.#pool.request({
       method,

@@ -1,4 +1,4 @@
-import type { Projection, RecordedEvent } from '@berth/event-store';
+import { tablesBehindViews, type Projection, type RecordedEvent } from '@berth/event-store';
 import type { SqlRunner } from '@berth/persistence';
 
 /** Built like the list of agents: one row per stream, folded in JavaScript, written by bulk statements. */
@@ -42,14 +42,7 @@ export const boatListProjection: Projection = {
     await tx.query(`CREATE INDEX ON ${table(suffix)} (account_id, name)`);
   },
 
-  async dropTables(tx, suffix) {
-    await tx.query(`DROP TABLE IF EXISTS ${table(suffix)} CASCADE`);
-  },
-
-  async publish(tx, suffix) {
-    await tx.query('DROP VIEW IF EXISTS boat_list');
-    await tx.query(`CREATE VIEW boat_list AS SELECT * FROM ${table(suffix)}`);
-  },
+  ...tablesBehindViews('boat_list'),
 
   async apply(tx, suffix, events) {
     const ids = [...new Set(events.map(idOf))];

@@ -3,7 +3,7 @@ import type { AgentFact, Sizes } from './usage-fact.js';
 /** What an agent does at present, as far as its usage counts. A start from `resting` is a wake. */
 export type MeterState = 'resting' | 'starting' | 'running' | 'failed';
 
-/** Where the counting of an agent stands. Times are Unix milliseconds. */
+/** The state of the counting of an agent. Times are Unix milliseconds. */
 export interface AgentMeter {
   readonly agentId: string;
   readonly accountId: string;

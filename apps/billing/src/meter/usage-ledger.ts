@@ -6,7 +6,7 @@ import { addCall, addSpan, byDay, noUse, type DayUse } from './day-use.js';
 import { factOf, type AgentFact, type UsageFact } from './usage-fact.js';
 import { dayOf } from './utc-day.js';
 
-/** What a batch of events starts from: the rows that it concerns. */
+/** The rows that a batch of events starts from. */
 export interface LedgerState {
   readonly meters: Map<string, AgentMeter>;
   /** By account, in order of time. */
@@ -35,7 +35,7 @@ export class UsageLedger {
   readonly newlyForgotten = new Set<string>();
   readonly newlyFailedChats = new Set<string>();
   hasNewPlans = false;
-  /** Of the last event. */
+  /** The position of the last event. */
   position = 0n;
 
   constructor(readonly state: LedgerState) {}

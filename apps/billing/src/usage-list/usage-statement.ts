@@ -6,7 +6,7 @@ import { periodsOf, weightsOf, type Terms, type TermsPeriod } from '../pricing/t
 import type { DayRange } from './usage-range.js';
 import { usageSql, type Binder } from './usage-sql.js';
 
-/** What the rows are of. */
+/** The kind of the rows: by agent, or by agent and day. */
 export interface UsageScope {
   readonly daily: boolean;
   readonly range: DayRange;

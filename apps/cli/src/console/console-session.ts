@@ -14,7 +14,7 @@ const HIGH_WATER_BYTES = 256 * 1024;
 /** The service pings every 15 s; without three of them the connection is gone. */
 const SILENT_MS = 45_000;
 const CLOSED_WITHIN_MS = 1_000;
-/** Those that end this program; it restores the terminal before. */
+/** The signals that end this program; it restores the terminal first. */
 const SIGNALS = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const;
 const NORMAL = 1000;
 const ENDINGS: ReadonlyMap<number, readonly [ExitCode, string]> = new Map([

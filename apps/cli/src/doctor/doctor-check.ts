@@ -7,7 +7,7 @@ export type CheckResult = 'ok' | 'warning' | 'failed';
 export interface DoctorCheck {
   readonly name: string;
   readonly result: CheckResult;
-  /** What was found; unless all is well also what to do. */
+  /** The finding; unless all is well, also the remedy. */
   readonly text: string;
 }
 

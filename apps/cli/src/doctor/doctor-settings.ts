@@ -10,7 +10,7 @@ export interface WantedPort {
   readonly port: number;
 }
 
-/** What Berth would start with in this environment. */
+/** The settings with which Berth would start in this environment. */
 export interface DoctorSettings {
   readonly driver: RuntimeDriver;
   readonly means: HostMeans;
@@ -19,7 +19,7 @@ export interface DoctorSettings {
   readonly folders: readonly { readonly variable: string; readonly path: string }[];
   /** Parts that run elsewhere. */
   readonly parts: readonly { readonly variable: PartUrlName; readonly url: string }[];
-  /** Where Berth is if it runs. */
+  /** The URL of Berth if it runs. */
   readonly url: string;
   /** Whether the operator says that it runs. */
   readonly mustRun: boolean;

@@ -3,7 +3,7 @@ import { failed, ok, warning, type DoctorCheck } from './doctor-check.js';
 
 const MIB = 1024 ** 2;
 const GIB = 1024 ** 3;
-/** What the libraries need. */
+/** The oldest Node that the libraries support. */
 const LEAST_NODE = [22, 15] as const;
 /** Berth with its embedded parts takes about half of it. */
 const LEAST_MEMORY = GIB;

@@ -21,7 +21,7 @@ export const usageTable = (names: readonly string[], lines: readonly UsageLine[]
     lines.map((line) => cellsOf(names, line, '-')),
   );
 
-/** As RFC 4180 has it, with a header. */
+/** CSV according to RFC 4180, with a header. */
 export const usageCsv = (names: readonly string[], lines: readonly UsageLine[]): string =>
   [titles(names), ...lines.map((line) => cellsOf(names, line, ''))]
     .map((cells) => `${cells.map(quoted).join(',')}\r\n`)

@@ -108,7 +108,7 @@ describe('the conversation list', () => {
       delivery: 1,
     });
 
-  it('knows the conversation that last received a message, also one that failed', async () => {
+  it('has the conversation that last received a message, even if the message failed', async () => {
     const agentId = newId('agt');
     expect(await query.current(agentId)).toBeNull();
     await message(agentId, 'one', 'Answer');

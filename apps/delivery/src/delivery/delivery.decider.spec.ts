@@ -52,7 +52,7 @@ describe('a delivery', () => {
     expect(decideGiven(deliveryDecider, [accepted, away, failed], again).events).toEqual([]);
   });
 
-  it('says that its program got it, even if another failure was recorded first, and says it once', () => {
+  it('records once that its program got it, even if another failure was recorded first', () => {
     const failedAs = (code: string): DeliveryEvent => ({
       type: 'MessageFailed',
       data: { ...failed.data, code },

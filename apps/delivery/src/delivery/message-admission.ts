@@ -49,7 +49,7 @@ export class MessageAdmission {
     return (await this.conversations.current(agentId)) ?? deriveId('cnv', envelope.commandId);
   }
 
-  /** As `admit`, for a message whose conversation is already known. */
+  /** Like `admit`, for a message whose conversation is already known. */
   async wakeWithinBudget(purpose: AgentUse, deliveryId: string, timeout: SharedTimeout): Promise<AwakeAgent> {
     const awake = await this.dispatcher.findAwake(purpose, timeout);
     await timeout.within(this.budget.take(purpose.agentId, deliveryId));

@@ -2,6 +2,7 @@ import type { Migration } from '@berth/persistence';
 import { createDeliveryTables } from './2026-11-21-delivery.js';
 import { createCountedMessages } from './2026-11-22-counted-messages.js';
 import { createAcceptedWebhooks } from './2026-11-23-accepted-webhooks.js';
+import { createRecentWebhooks } from './2026-11-26-recent-webhooks.js';
 import { createWebhooks } from './2026-11-23-webhooks.js';
 
 /** In the order in which they run. */
@@ -10,4 +11,5 @@ export const migrations: readonly Migration[] = [
   createCountedMessages,
   createWebhooks,
   createAcceptedWebhooks,
+  createRecentWebhooks,
 ];

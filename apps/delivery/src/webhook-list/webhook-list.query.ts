@@ -8,6 +8,7 @@ import {
 import type { Page } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Database, decodeCursor, encodeCursor, type SqlRunner } from '@berth/persistence';
+import { pause } from '@berth/supervision';
 import { Inject, Injectable } from '@nestjs/common';
 import { explain } from '../webhook/webhook-failures.js';
 import { WebhookVault } from '../webhook/webhook-vault.js';
@@ -28,6 +29,10 @@ export interface BodilessWebhook {
   readonly accountId: string;
 }
 
+const LOOK_AGAIN_MS = 20;
+/** Then the list is returned as it is: the projection is late, or a body has no acceptance. */
+const SHOWN_WITHIN_MS = 2_000;
+
 /** Lists the webhook deliveries of an agent, newest first. */
 @Injectable()
 export class WebhookListQuery {
@@ -42,6 +47,7 @@ export class WebhookListQuery {
     const { accountId, agentId, status, cursor, limit } = query;
     const before = cursor === null ? null : decodeCursor<{ before: string }>(cursor, isPlace).before;
     await this.requester.request(agentsRequests.locate, { accountId, agentId });
+    await this.untilShown(agentId);
     const rows = await this.database.query<Row>(
       `SELECT id, status, attempts, bytes, code, created_at, ended_at FROM webhook_delivery
        WHERE agent_id = $1 AND account_id = $2 AND ($3::text IS NULL OR id < $3)
@@ -61,12 +67,28 @@ export class WebhookListQuery {
 
   /** Whether the list has the delivery. */
   async has(agentId: string, deliveryId: string): Promise<boolean> {
+    await this.untilShown(agentId);
     const rows = await this.database.query(
       `SELECT FROM webhook_delivery
        WHERE id = $1 AND agent_id = $2 AND created_at > now() - make_interval(days => $3)`,
       [deliveryId, agentId, WEBHOOK_LIMITS.listedDays],
     );
     return rows.length > 0;
+  }
+
+  /** Waits until the list has what was accepted before this call, so that who got a 202 sees it. */
+  private async untilShown(agentId: string): Promise<void> {
+    const end = performance.now() + SHOWN_WITHIN_MS;
+    let late = await this.vault.recentOf(agentId);
+    while (late.length > 0 && performance.now() < end) {
+      const rows = await this.database.query<{ id: string }>(
+        `SELECT id FROM unnest($1::text[]) AS accepted (id)
+         WHERE NOT EXISTS (SELECT FROM webhook_delivery known WHERE known.id = accepted.id)`,
+        [late],
+      );
+      late = rows.map(({ id }) => id);
+      if (late.length > 0) await pause(LOOK_AGAIN_MS);
+    }
   }
 
   /** Queued deliveries, accepted more than `seconds` ago, whose bodies a restored backup lacks. */

@@ -16,7 +16,7 @@ export interface InvokedAgent {
   readonly accountId: string | null;
 }
 
-/** What decides about an invoke. */
+/** The facts that decide about an invoke. */
 export interface InvokedAgentFacts extends Addressee {
   /** The current token; null if the agent has none. */
   readonly secret: TokenSecret | null;

@@ -7,7 +7,7 @@ export interface WebhookTokenEvent {
   readonly data: { readonly agentId: string; readonly tokenId: string; readonly at: string };
 }
 
-/** `Issue` makes the first token, and does nothing later. */
+/** `Issue` creates the first token and does nothing if there is one. `Rotate` replaces the token. */
 export interface WebhookTokenCommand {
   readonly type: 'Issue' | 'Rotate';
   readonly agentId: string;

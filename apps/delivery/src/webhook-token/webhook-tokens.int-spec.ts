@@ -76,7 +76,9 @@ describe('the token of a webhook', () => {
 
   it('is refused once too many wrong ones were sent, but the right one never is', async () => {
     const token = await agent.token();
-    const outcomes = await Promise.all(Array.from({ length: 35 }, () => agent.authorize('wh_wrong')));
+    const outcomes = await Promise.all(
+      Array.from({ length: 35 }, (_, n) => agent.authorize(`wh_wrong${String(n)}`)),
+    );
     expect(outcomes.filter((code) => code === 'unauthenticated')).toHaveLength(30);
     expect(outcomes.filter((code) => code === 'rate_limited')).toHaveLength(5);
     expect(await agent.authorize(token)).toMatch(/^tok_/);

@@ -1,9 +1,6 @@
 import type { AcceptedWebhook, InvokeWebhook } from '@berth/contracts/delivery';
-import type { ProjectionRunner } from '@berth/event-store';
 import { deriveId, DomainError, type CommandEnvelope } from '@berth/kernel';
-import { InjectProjection } from '@berth/service';
 import { Inject, Injectable } from '@nestjs/common';
-import { webhookListProjection } from '../webhook-list/webhook-list.projection.js';
 import { AuthorizeWebhookQuery } from '../webhook-token/authorize-webhook.query.js';
 import { QueueNotices } from './queue-notices.js';
 import { WebhookStreams } from './webhook-delivery.streams.js';
@@ -21,7 +18,6 @@ export class AcceptWebhookHandler {
     private readonly intake: WebhookIntake,
     private readonly streams: WebhookStreams,
     @Inject(QueueNotices) private readonly notices: Pick<QueueNotices, 'announce'>,
-    @InjectProjection(webhookListProjection) private readonly list: Pick<ProjectionRunner, 'waitFor'>,
   ) {}
 
   /** Errors: see `webhookRequests.invoke`. */
@@ -45,15 +41,13 @@ export class AcceptWebhookHandler {
     const { deliveryId, agentId, bytes } = webhook;
     await this.intake.take(webhook);
     const at = new Date().toISOString();
-    const { position } = await this.streams.handle(
+    await this.streams.handle(
       deliveryId,
       { type: 'Accept', deliveryId, agentId, bytes, ...origin, at },
       envelope,
       { expectNew: true },
     );
     this.notices.announce(agentId);
-    // At most two seconds: the delivery is accepted whether or not the list shows it yet.
-    if (position !== null) await this.list.waitFor(position).catch(() => false);
     return { accepted: true, deliveryId, agentId, status: 'queued' };
   }
 }

@@ -64,7 +64,7 @@ describe('the queue of an agent', () => {
       const fits = await Promise.all(Array.from({ length: 4 * places }, () => enqueue(vault, stored(1))));
       expect(fits.filter((one) => one)).toHaveLength(places);
       expect(await codeOf(agent.invoke())).toEqual(['queue_full', 60]);
-      await vault.end(`${agent.agentId}_1`, new Date().toISOString());
+      await vault.end({ agentId: agent.agentId, deliveryId: `${agent.agentId}_1` }, new Date().toISOString());
       expect(await enqueue(vault, stored(1))).toBe(true);
       expect(await enqueue(vault, stored(0))).toBe(false);
       await vault.removeAllOf(agent.agentId);

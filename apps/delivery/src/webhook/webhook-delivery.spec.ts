@@ -49,7 +49,7 @@ describe('a webhook delivery', () => {
     });
   });
 
-  it('counts the attempt that ended it, but none when it ended without one', () => {
+  it('counts the attempt that ended it, and no attempt if it ended without one', () => {
     const tried = after(accept, failAttempt());
     expect(decide(tried, { type: 'Deliver', at })).toMatchObject([{ data: { attempts: 2 } }]);
     const late = { type: 'Fail', code: 'agent_unavailable_for_24h', at, attempted: false } as const;

@@ -21,6 +21,9 @@ export interface Shift {
   readonly over: AbortSignal;
 }
 
+/** What a lane does after a step: it waits for so long, or goes on with this delivery, or with none. */
+type Step = { readonly waitMs: number } | { readonly head: WaitingWebhook | null };
+
 /** Hands over the deliveries of one agent, one at a time, in the order in which they were accepted. */
 @Injectable()
 export class WebhookLane {
@@ -40,57 +43,55 @@ export class WebhookLane {
 
   /** Works until the queue is empty, and returns null, or until it has to wait, and returns for how many milliseconds. */
   async work(agentId: string, shift: Shift): Promise<number | null> {
-    while (!shift.over.aborted) {
-      const head = await this.vault.head(agentId);
-      if (head === null) return null;
-      const waitMs = await this.step(head, shift);
-      if (waitMs > 0) return waitMs;
+    let head = await this.vault.head(agentId);
+    while (head !== null && !shift.over.aborted) {
+      const step: Step = await this.step(head, shift);
+      if ('waitMs' in step) return step.waitMs;
+      head = step.head;
     }
     return null;
   }
 
-  /** Returns how long to wait before the next step, in milliseconds. */
-  private async step(head: WaitingWebhook, shift: Shift): Promise<number> {
-    const { deliveryId } = head;
-    const { state } = await this.streams.load(deliveryId);
-    if (state.status === 'absent') return this.awaitAcceptance(deliveryId);
+  private async step(head: WaitingWebhook, shift: Shift): Promise<Step> {
+    const { agentId, deliveryId } = head;
+    // Only a process that works on the queue too could have written since, and the agent knows what it got.
+    const { state } = await this.streams.recall(deliveryId);
+    if (state.status === 'absent') return this.awaitAcceptance(agentId, deliveryId);
     this.#unacceptedSince.delete(deliveryId);
-    if (state.status !== 'queued') {
-      await this.vault.end(deliveryId, state.endedAt);
-      return 0;
-    }
+    if (state.status !== 'queued') return { head: await this.vault.end(head, state.endedAt) };
     const tooEarlyMs = state.retryAt === null ? 0 : Date.parse(state.retryAt) - this.clock.now();
     // No pause is longer: the clock was set back.
-    if (tooEarlyMs > 0 && tooEarlyMs <= Math.max(...this.config.webhookRetryMs)) return tooEarlyMs;
+    if (tooEarlyMs > 0 && tooEarlyMs <= Math.max(...this.config.webhookRetryMs))
+      return { waitMs: tooEarlyMs };
     const began = Date.parse(state.acceptedAt) > shift.since + CLOCKS_DIFFER_MS;
     const repeated = !began || this.#uncertain.has(deliveryId);
     const attempt = `${deliveryId}/attempt:${String(state.attempts + 1)}`;
     this.#uncertain.add(deliveryId);
     const outcome = await this.attempts.make(head, attempt, repeated);
-    const waitMs = await this.record(head, state, outcome);
+    const step = await this.record(head, state, outcome);
     if (outcome.type !== 'interrupted') this.#uncertain.delete(deliveryId);
-    return waitMs;
+    return step;
   }
 
-  private async awaitAcceptance(deliveryId: string): Promise<number> {
+  private async awaitAcceptance(agentId: string, deliveryId: string): Promise<Step> {
     const now = performance.now();
     const since = this.#unacceptedSince.get(deliveryId) ?? now;
     this.#unacceptedSince.set(deliveryId, since);
-    if (now - since < ACCEPTED_WITHIN_MS) return ACCEPTANCE_PAUSE_MS;
+    if (now - since < ACCEPTED_WITHIN_MS) return { waitMs: ACCEPTANCE_PAUSE_MS };
     this.#unacceptedSince.delete(deliveryId);
     await this.vault.remove(deliveryId);
-    return 0;
+    return { head: await this.vault.head(agentId) };
   }
 
-  private async record(head: WaitingWebhook, state: QueuedWebhook, outcome: AttemptOutcome): Promise<number> {
+  private async record(head: WaitingWebhook, state: QueuedWebhook, outcome: AttemptOutcome): Promise<Step> {
     const { agentId } = head;
     const at = isoTime(this.clock.now());
     switch (outcome.type) {
       case 'gone':
         await this.vault.removeAllOf(agentId);
-        return 0;
+        return { head: null };
       case 'suspended':
-        return this.config.webhookHoldMs;
+        return { waitMs: this.config.webhookHoldMs };
       case 'held':
         return this.hold(head, state, this.config.webhookHoldMs);
       case 'interrupted':
@@ -113,9 +114,9 @@ export class WebhookLane {
     }
   }
 
-  private async hold(head: WaitingWebhook, { acceptedAt }: QueuedWebhook, pauseMs: number): Promise<number> {
+  private async hold(head: WaitingWebhook, { acceptedAt }: QueuedWebhook, pauseMs: number): Promise<Step> {
     const leftMs = Date.parse(acceptedAt) + this.config.webhookHeldForMs - this.clock.now();
-    if (leftMs > 0) return Math.min(pauseMs, leftMs);
+    if (leftMs > 0) return { waitMs: Math.min(pauseMs, leftMs) };
     return this.end(
       head,
       { type: 'Fail', code: HELD_TOO_LONG, at: isoTime(this.clock.now()), attempted: false },
@@ -124,14 +125,13 @@ export class WebhookLane {
   }
 
   /** Records the outcome in the log, and only then takes the delivery out of the queue. */
-  private async end(head: WaitingWebhook, command: WebhookCommand, error: string | null): Promise<number> {
+  private async end(head: WaitingWebhook, command: WebhookCommand, error: string | null): Promise<Step> {
     const { deliveryId } = head;
     // The list shows the failure as soon as the log has it.
     if (error !== null) await this.vault.noteError(deliveryId, error);
     const { state } = await this.streams.handle(deliveryId, command, this.envelopeOf(head, command));
-    if (state.status === 'queued') return 0;
-    if (state.status !== 'absent') await this.vault.end(deliveryId, state.endedAt);
-    return 0;
+    if (state.status === 'queued' || state.status === 'absent') return { head };
+    return { head: await this.vault.end(head, state.endedAt) };
   }
 
   private envelopeOf({ deliveryId, accountId }: WaitingWebhook, command: WebhookCommand): CommandEnvelope {

@@ -2,7 +2,7 @@ import { WEBHOOK_LIMITS } from '@berth/contracts/delivery';
 import { Database, SecretBox, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 
-/** What the program gets of a request, which must not be in the log. */
+/** The part of a request that the program gets, which must not be in the log. */
 export interface WebhookContent {
   readonly message: string;
   readonly contentType: string | null;
@@ -16,10 +16,10 @@ export interface StoredWebhook {
   readonly bytes: number;
 }
 
-/** A webhook that wants to be accepted. */
+/** A webhook to accept. */
 export interface NewWebhook extends StoredWebhook {
   readonly content: WebhookContent;
-  /** Whose calls it counts among; null if it is no call. */
+  /** The caller whose rate the call counts towards; null if it is not a call. */
   readonly caller: string | null;
 }
 
@@ -47,6 +47,8 @@ interface Row {
   readonly bytes: number;
   readonly sealed: string | null;
 }
+
+const RECENT_SECONDS = 12;
 
 /** The bodies of webhooks, sealed, and the order in which the deliveries of an agent were accepted. */
 @Injectable()
@@ -87,14 +89,8 @@ export class WebhookVault {
 
   /** The agent's oldest delivery that has not ended; null if there is none. */
   async head(agentId: string): Promise<WaitingWebhook | null> {
-    const [row] = await this.database.query<Row>(
-      `SELECT delivery_id, account_id, agent_id, bytes, sealed FROM delivery_vault.webhook_bodies
-       WHERE agent_id = $1 AND ended_at IS NULL ORDER BY seq LIMIT 1`,
-      [agentId],
-    );
-    if (row === undefined) return null;
-    const content = this.contentOf(row) ?? { message: '', contentType: null };
-    return { ...storedOf(row), content };
+    const [row] = await this.database.query<Row>(HEAD, [agentId]);
+    return this.waitingOf(row);
   }
 
   /** The body of a delivery of that agent; null once it is forgotten. */
@@ -117,15 +113,26 @@ export class WebhookVault {
     );
   }
 
-  /** Takes the delivery out of the queue. */
-  async end(deliveryId: string, endedAt: string): Promise<void> {
-    await this.database.query(
-      'UPDATE delivery_vault.webhook_bodies SET ended_at = $2 WHERE delivery_id = $1 AND ended_at IS NULL',
-      [deliveryId, endedAt],
-    );
+  /** Takes the delivery out of the queue of its agent, and returns what is the oldest then, as `head` does. */
+  async end(
+    { deliveryId, agentId }: Pick<StoredWebhook, 'deliveryId' | 'agentId'>,
+    endedAt: string,
+  ): Promise<WaitingWebhook | null> {
+    const [row] = await this.database.query<Row>(END, [agentId, deliveryId, endedAt]);
+    return this.waitingOf(row);
   }
 
-  /** What programs said about failed deliveries, by delivery. */
+  /** The agent's deliveries whose bodies came in the last seconds: longer ago than any invoke takes. */
+  async recentOf(agentId: string): Promise<readonly string[]> {
+    const rows = await this.database.query<Pick<Row, 'delivery_id'>>(
+      `SELECT delivery_id FROM delivery_vault.webhook_bodies
+       WHERE agent_id = $1 AND stored_at > now() - make_interval(secs => $2)`,
+      [agentId, RECENT_SECONDS],
+    );
+    return rows.map((row) => row.delivery_id);
+  }
+
+  /** The error messages of programs for failed deliveries, by delivery. */
   async errorsOf(deliveryIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const rows = await this.database.query<{ delivery_id: string; sealed_error: string }>(
       `SELECT delivery_id, sealed_error FROM delivery_vault.webhook_bodies
@@ -163,12 +170,27 @@ export class WebhookVault {
     );
   }
 
+  private waitingOf(row: Row | undefined): WaitingWebhook | null {
+    if (row === undefined) return null;
+    return { ...storedOf(row), content: this.contentOf(row) ?? { message: '', contentType: null } };
+  }
+
   private contentOf({ delivery_id: deliveryId, sealed }: Row): WebhookContent | null {
     return sealed === null ? null : (JSON.parse(this.box.open(sealed, aadOf(deliveryId))) as WebhookContent);
   }
 }
 
 const ACCEPT = 'SELECT outcome, wait FROM accept_webhooks($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)';
+
+const HEAD = `
+  SELECT delivery_id, account_id, agent_id, bytes, sealed FROM delivery_vault.webhook_bodies
+  WHERE agent_id = $1 AND ended_at IS NULL ORDER BY seq LIMIT 1`;
+
+/** The update is not visible to the other part, which therefore leaves its row out. */
+const END = `
+  WITH ended AS (UPDATE delivery_vault.webhook_bodies SET ended_at = $3 WHERE delivery_id = $2 AND ended_at IS NULL)
+  SELECT delivery_id, account_id, agent_id, bytes, sealed FROM delivery_vault.webhook_bodies
+  WHERE agent_id = $1 AND ended_at IS NULL AND delivery_id <> $2 ORDER BY seq LIMIT 1`;
 
 /** Reads one row of the index for each agent, however long its queue is. */
 const WAITING = `

@@ -46,6 +46,23 @@ describe('an accepted webhook', () => {
     expect(delivery.fakes.requestsOf(agentsRequests.ensureAwake)).toMatchObject([{ kind: 'webhook' }]);
   });
 
+  it('is listed for who got its 202, however late the projection is', async () => {
+    const other = new AgentWebhooks(() => delivery);
+    const { deliveryId, listed } = await delivery.withDatabase((database) =>
+      database.transaction(async (tx) => {
+        await tx.query('LOCK TABLE webhook_delivery IN SHARE MODE');
+        const invoked = await agent.invoke();
+        const listing = agent.list();
+        // By then, a list that does not wait has been read.
+        for (let count = 0; count < 5; count++) expect((await other.list()).items).toEqual([]);
+        return { ...invoked, listed: { listing } };
+      }),
+    );
+    expect((await listed.listing).items).toMatchObject([{ id: deliveryId }]);
+    const again = await agent.redeliver(deliveryId);
+    expect(await agent.find(again.deliveryId)).toMatchObject({ id: again.deliveryId });
+  });
+
   it('is accepted and handed over once, however often its command arrives', async () => {
     const commandId = newId('cmd');
     const accepted = await Promise.all(Array.from({ length: 5 }, () => agent.invoke({ commandId })));
@@ -142,7 +159,7 @@ describe('a webhook of an agent that cannot take messages', () => {
     expect(await agent.ended(deliveryId)).toMatchObject({ status: 'delivered', attempts: 1 });
   });
 
-  it('waits for a part of Berth that does not respond, which is no failed attempt', async () => {
+  it('waits for a part of Berth that does not respond, without counting a failed attempt', async () => {
     delivery.fakes.on(agentsRequests.ensureAwake, refusing('unavailable', 'service_unavailable'));
     const { deliveryId } = await agent.invoke();
     await eventually(() => delivery.fakes.requestsOf(agentsRequests.ensureAwake).length >= 7, {

@@ -25,7 +25,7 @@ export class PoliciesInAgents {
     return new Map(Object.entries(counts)).get(externalId) ?? 0;
   }
 
-  /** As `count`, for changes of an account. */
+  /** Like `count`, for changes of an account. */
   async expectReachable(accountId: string): Promise<void> {
     await this.requester.request(agentsRequests.countOfEndUsers, { accountId, externalUserIds: [] });
   }

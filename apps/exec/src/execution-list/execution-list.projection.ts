@@ -1,4 +1,4 @@
-import type { Projection, RecordedEvent } from '@berth/event-store';
+import { tablesBehindViews, type Projection, type RecordedEvent } from '@berth/event-store';
 import type { SqlRunner } from '@berth/persistence';
 import { executionCodec } from '../execution/execution.events.js';
 import { rowAfter, type ExecutionRow } from './execution-row.js';
@@ -29,14 +29,7 @@ export const executionListProjection: Projection = {
     await tx.query(`CREATE INDEX ON ${executions(suffix)} (ended_at) WHERE ended_at IS NOT NULL`);
   },
 
-  async dropTables(tx, suffix) {
-    await tx.query(`DROP TABLE IF EXISTS ${executions(suffix)} CASCADE`);
-  },
-
-  async publish(tx, suffix) {
-    await tx.query('DROP VIEW IF EXISTS execution_list');
-    await tx.query(`CREATE VIEW execution_list AS SELECT * FROM ${executions(suffix)}`);
-  },
+  ...tablesBehindViews('execution_list'),
 
   async apply(tx, suffix, events) {
     const existing = await present(tx, suffix, events);

@@ -65,12 +65,12 @@ const endedMeanwhile = async (afterEnd: (executionId: string) => Promise<unknown
   return { result, ref, query: new ExecutionQuery(executions, vault, hosts, requester, { stopping }) };
 };
 
-it('an execution that ends between the read of its result and that of the log is found with its result', async () => {
+it('an execution that ends between the reads of its result and of the log is returned with its result', async () => {
   const { query, ref, result } = await endedMeanwhile(() => Promise.resolve());
   expect(await query.get(ref)).toEqual(viewOf(result));
 });
 
-it('an execution that has ended, and whose result is no longer kept, is not found', async () => {
+it('an ended execution whose result is no longer stored is not found', async () => {
   const { query, ref } = await endedMeanwhile((executionId) =>
     test.database.query('DELETE FROM output_vault WHERE execution_id = $1', [executionId]),
   );

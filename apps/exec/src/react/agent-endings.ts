@@ -28,7 +28,7 @@ export class AgentEndings {
     );
   }
 
-  /** Runs in `tx`. Call it when the log no longer contains events after `position` (null: any events). */
+  /** Runs in `tx`. Call it if the log has lost the events after `position` (null: all events). */
   async forgetAfter(tx: SqlRunner, position: bigint | null): Promise<void> {
     await tx.query('DELETE FROM agent_ending WHERE position > $1', [(position ?? -1n).toString()]);
   }

@@ -7,7 +7,7 @@ import { Injectable } from '@nestjs/common';
 import { ExecutionRepository, type OwnedExecution } from '../execution/execution.repository.js';
 import { LONGEST_WAIT_MS, ExecutionHosts } from '../host/execution-host.js';
 import { guestCommandUnavailable } from './refusals.js';
-import { Rerouting } from './rerouting.js';
+import { ReroutedExecutions } from './rerouted-executions.js';
 import { afterFailure, isCallersFault, judgeFailure, type Start } from './sending.js';
 import { Wake } from './wake.js';
 
@@ -52,7 +52,7 @@ export class AgentDispatcher {
     private readonly hosts: ExecutionHosts,
     private readonly wake: Wake,
     private readonly executions: ExecutionRepository,
-    private readonly rerouting: Rerouting,
+    private readonly rerouted: ReroutedExecutions,
   ) {}
 
   /** Never throws: every failure is an outcome. */
@@ -138,7 +138,7 @@ export class AgentDispatcher {
   private async reroute(task: DispatchTask, refusedEpoch: number): Promise<AwakeAgent | DispatchResult> {
     const { owned, submit } = task;
     try {
-      await this.rerouting.begin(owned.executionId);
+      await this.rerouted.mark(owned.executionId);
       const awake = await this.wake.forCommand(submit, owned.agentId, refusedEpoch);
       const state = await this.executions.reroute(owned, awake.host, awake.epoch);
       const ours = state.status === 'running' && !state.cancelRequested;
@@ -146,7 +146,7 @@ export class AgentDispatcher {
     } catch (error) {
       return refused(isWakeRefusal(error) ? error : guestCommandUnavailable(error));
     } finally {
-      this.rerouting.end(owned.executionId).catch(() => undefined);
+      this.rerouted.unmark(owned.executionId).catch(() => undefined);
     }
   }
 

@@ -11,7 +11,7 @@ import { lost } from '../fixtures/fake-services.fixture.js';
 import { ExecutionHosts } from '../host/execution-host.js';
 import { OutputVault } from '../output/output-vault.js';
 import { AgentDispatcher, type DispatchResult } from './agent-dispatcher.js';
-import { Rerouting } from './rerouting.js';
+import { ReroutedExecutions } from './rerouted-executions.js';
 import { Wake } from './wake.js';
 
 let test: TestExec;
@@ -281,7 +281,7 @@ describe('a process that was suspended between accepting a command and dispatchi
   const dispatch = async (executionId: string, suspendedMs: number): Promise<DispatchResult> => {
     const requester = new Requester(test.link);
     const executions = new ExecutionRepository(test.streams, new OutputVault(test.database));
-    const rerouting = new Rerouting(test.database);
+    const rerouted = new ReroutedExecutions(test.database);
     const task = {
       owned: test.ref(agentId, executionId),
       submit: aCommand(agentId),
@@ -292,7 +292,7 @@ describe('a process that was suspended between accepting a command and dispatchi
       new ExecutionHosts(requester),
       new Wake(new AgentClient(requester)),
       executions,
-      rerouting,
+      rerouted,
     ] as const;
     return new AgentDispatcher(...parts).run(task, test.fakes.ensureAwake(agentId, null));
   };

@@ -39,7 +39,7 @@ export class RunningExecutionsQuery {
     }));
   }
 
-  /** Those of an agent that can no longer run, because their epoch has ended. */
+  /** The running executions of an agent whose epoch has ended, so that they can no longer run. */
   async ofAgent(agentId: string, endedEpoch: number, limit: number): Promise<readonly RunningRow[]> {
     const rows = await this.database.query<Omit<Row, 'agent_ended'>>(
       `SELECT id, cancel_requested FROM execution_list WHERE status = 'running' AND agent_id = $1 AND epoch <= $2 ORDER BY id LIMIT $3`,

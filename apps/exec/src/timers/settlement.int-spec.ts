@@ -12,7 +12,7 @@ import { aCommand, execRequests, idOf, startTestExec, type TestExec } from '../f
 import { done, HOST, lost } from '../fixtures/fake-services.fixture.js';
 import { ExecutionHosts } from '../host/execution-host.js';
 import { OutputVault } from '../output/output-vault.js';
-import { Rerouting } from '../submission/rerouting.js';
+import { ReroutedExecutions } from '../submission/rerouted-executions.js';
 import { Settlement } from './settlement.js';
 
 const NEVER_MS = 3_600_000;
@@ -41,8 +41,8 @@ const inAnotherProcess = (inFlight = 0): Settlement => {
   const log = createLogger({ service: 'test', level: 'silent' });
   const followed = new FollowedExecutions(hosts, executions, log, { stopping: new AbortController().signal });
   const giveUpAfter = { absent: 0, preclude: 0, inFlight, missing: 0 };
-  const rerouting = new Rerouting(test.database);
-  return new Settlement(executions, vault, hosts, followed, rerouting, { giveUpAfter });
+  const rerouted = new ReroutedExecutions(test.database);
+  return new Settlement(executions, vault, hosts, followed, rerouted, { giveUpAfter });
 };
 
 /** How often the host was queried for the execution. */

@@ -4,7 +4,7 @@ import type { ExecutionRepository } from '../execution/execution.repository.js';
 import type { FollowedExecutions } from '../execution/followed-executions.js';
 import type { ExecutionHosts } from '../host/execution-host.js';
 import type { OutputVault } from '../output/output-vault.js';
-import type { Rerouting } from '../submission/rerouting.js';
+import type { ReroutedExecutions } from '../submission/rerouted-executions.js';
 import { Settlement } from './settlement.js';
 
 const MANY = 10_050;
@@ -19,10 +19,10 @@ it('every execution of a lost host ends, however many there are', async () => {
   const hosts = {
     find: () => Promise.reject(new DomainError('not_found', 'agent_not_on_host', 'No.')),
   } as unknown as ExecutionHosts;
-  const rerouting = { isOn: () => Promise.resolve(false) } as unknown as Rerouting;
+  const rerouted = { has: () => Promise.resolve(false) } as unknown as ReroutedExecutions;
   const followed = {} as unknown as FollowedExecutions;
   const giveUpAfter = { absent: 1, preclude: 1, inFlight: 1, missing: 1 };
-  const settlement = new Settlement(executions, vault, hosts, followed, rerouting, { giveUpAfter });
+  const settlement = new Settlement(executions, vault, hosts, followed, rerouted, { giveUpAfter });
   const ids = Array.from({ length: MANY }, (_, index) => `exe_${String(index)}`);
   for (let round = 0; round < 2; round++)
     for (const executionId of ids) await settlement.settle({ executionId, agentEnded: true });

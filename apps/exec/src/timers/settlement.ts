@@ -7,7 +7,7 @@ import { ExecutionRepository } from '../execution/execution.repository.js';
 import { FollowedExecutions } from '../execution/followed-executions.js';
 import { emptyResult, ExecutionHosts, resultOf } from '../host/execution-host.js';
 import { OutputVault } from '../output/output-vault.js';
-import { Rerouting } from '../submission/rerouting.js';
+import { ReroutedExecutions } from '../submission/rerouted-executions.js';
 import type { RunningRow } from './running-executions.query.js';
 
 /** Beyond this number, executions that were not observed for `UNSEEN_MS` count as ended elsewhere. */
@@ -23,8 +23,8 @@ interface Watched {
 type HostReport = FoundExecution | { readonly state: 'gone' } | { readonly state: 'away' };
 
 /**
- * Ends an execution, which may have no waiting caller any more, with the outcome in its host's journal. If no journal can
- * provide one any more, the execution ends `failed` without output, or `cancelled` if that was requested.
+ * Ends an execution whose caller may be gone with the outcome in its host's journal. If no journal can provide an outcome
+ * any more, the execution ends as `failed` without output, or as `cancelled` if that was requested.
  */
 @Injectable()
 export class Settlement {
@@ -37,7 +37,7 @@ export class Settlement {
     private readonly vault: OutputVault,
     private readonly hosts: ExecutionHosts,
     private readonly followed: FollowedExecutions,
-    private readonly rerouting: Rerouting,
+    private readonly rerouted: ReroutedExecutions,
     @Inject(ExecConfig) private readonly config: Pick<ExecConfig, 'giveUpAfter'>,
   ) {}
 
@@ -97,7 +97,7 @@ export class Settlement {
 
   /** Returns whether the command certainly never starts. */
   async #preclude(state: RunningExecution): Promise<boolean> {
-    if (await this.rerouting.isOn(state.executionId)) return false;
+    if (await this.rerouted.has(state.executionId)) return false;
     try {
       return !(await this.hosts.preclude(state.host, state)).started;
     } catch (error) {
@@ -129,7 +129,7 @@ export class Settlement {
   }
 
   async #giveUp(state: RunningExecution): Promise<void> {
-    if (await this.rerouting.isOn(state.executionId)) return;
+    if (await this.rerouted.has(state.executionId)) return;
     await this.#end(state, emptyResult(state, state.cancelRequested ? 'cancelled' : 'failed'));
   }
 

@@ -5,7 +5,7 @@ export type FileOp = 'write' | 'upload' | 'attach' | 'mkdir' | 'move' | 'delete'
 
 /** The paths of a requested change, which are personal. */
 export type RequestedPaths = {
-  /** As the caller sent it; for an attachment its name. */
+  /** The path as the caller sent it; the file's name for an attachment. */
   readonly path: string;
   /** For a move: the destination. */
   readonly to?: string;

@@ -11,7 +11,7 @@ export interface RequestedChange {
   readonly to?: string;
 }
 
-/** What is recorded of one change; the paths of an end user's agent are sealed. */
+/** The recorded data of one change; the paths of an end user's agent are sealed. */
 export class ChangeRecord {
   constructor(
     private readonly changeId: string,

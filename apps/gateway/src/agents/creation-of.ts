@@ -2,7 +2,7 @@ import type { CreateAgent, CreateAgentBody, EnvVarBody, ResourcesBody } from '@b
 import type { CommandEnvelope } from '@berth/kernel';
 import { isSecret } from '../env/is-secret.js';
 
-/** What the body of a creation says about the agent, with what it leaves out. */
+/** Converts the body of a creation; members that it omits become null or empty. */
 export const creationOf = (
   body: Omit<CreateAgentBody, 'externalUserId'>,
 ): Omit<CreateAgent, keyof CommandEnvelope | 'externalUserId'> => ({

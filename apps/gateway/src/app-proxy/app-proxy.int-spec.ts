@@ -447,7 +447,7 @@ describe('a connection to an app', () => {
     request.on('error', () => undefined).destroy();
   });
 
-  it('of a response that goes on is closed within 5 s of the revocation of its key', async () => {
+  it('of a response in progress is closed within 5 s of the revocation of its key', async () => {
     host().respond = (_request, response) => response.write('first');
     const request = begin();
     request.end();

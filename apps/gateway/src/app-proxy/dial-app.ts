@@ -47,7 +47,7 @@ const refusalOf = async (response: IncomingMessage): Promise<unknown> => {
   }
 };
 
-/** 502: there is no app, or it does not speak HTTP. */
+/** 502: nothing listens, or it does not speak HTTP. */
 export const appUnreachable = (cause?: unknown): DomainError =>
   new DomainError(
     'upstream',

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { appUnreachable } from './dial-app.js';
 import { callerHeaders } from './response-headers.js';
 
-/** What every response gets from Berth. */
+/** The headers that Berth adds to every response. */
 export interface CallerFacts {
   readonly requestId: string;
   /** The host name of the app, in lower case. */

@@ -53,7 +53,7 @@ describe('the headers for a program', () => {
     expect(headersFor([name, value])).toBe(headersFor([]));
   });
 
-  it('do not include the headers that Connection names, but those that say which request this is', () => {
+  it('do not include headers that Connection names, except the headers that identify the request', () => {
     const listed = ['Connection', 'close, X-Own , cookie', 'connection', 'content-length,Host,x-request-id'];
     const kept = headersFor(
       [...listed, 'x-own', 'a', 'Host', 'app.test', 'Content-Length', '3', 'Cookie', 'a=1'],

@@ -3,7 +3,7 @@ import { eachHeader, HOP_BY_HOP, listedInConnection } from '@berth/sockets';
 import { looksOurs } from './app-target.js';
 import { withoutSession } from './session-cookie.js';
 
-/** What Berth tells the program about a request. */
+/** The facts about a request that Berth passes to the program in headers. */
 export interface ForwardedFacts {
   readonly requestId: string;
   readonly clientAddress: string;
@@ -34,7 +34,7 @@ export const programHeaders = (raw: IncomingMessage, facts: ForwardedFacts): rea
   return kept;
 };
 
-/** The trailers for the program, as name and value in turn: what is no header of the caller's is no trailer, either. */
+/** The trailers for the program, names and values alternating. Names that a caller may not send as headers are removed. */
 export const programTrailers = ({ rawTrailers }: IncomingMessage): readonly string[] =>
   callersOwn(rawTrailers);
 

@@ -34,7 +34,7 @@ export class RefusalReports implements OnModuleDestroy {
   addTo(server: HttpServer): void {
     server.addHook('onResponse', (request, reply, done) => {
       const { principal, refusalCode } = request;
-      // A program behind the app proxy may answer 403 too, which is no refusal of ours.
+      // A 403 of a program behind the app proxy is not a refusal of Berth.
       if (reply.statusCode === 403 && principal !== null && refusalCode !== undefined) {
         const route = `${request.method} ${routeNameOf(request)}`;
         const { accountId } = principal;

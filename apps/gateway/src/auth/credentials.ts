@@ -45,7 +45,7 @@ export const bearerOf = (authorization: string | undefined): Credential | undefi
   return secret === undefined ? undefined : credentialIn(secret);
 };
 
-/** The credential that a key or token is; undefined if it is no well-formed one. */
+/** Parses a key or token; undefined if it is not well-formed. */
 export const credentialIn = (secret: string): Credential | undefined =>
   isWellFormedKey(secret) ? { kind: 'key', hash: hashKey(secret) } : tokenOf(secret);
 

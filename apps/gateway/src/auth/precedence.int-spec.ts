@@ -198,7 +198,7 @@ describe('429', () => {
     expect(await codeOf('GET', `/api/agents/${agent.id}`, { key })).toEqual([404, 'agent_not_found']);
   });
 
-  it('never answers a request with a key, or what an end user asks within its rate', async () => {
+  it('is never the response to a request with a key, or to an end user within its rate', async () => {
     const agent = anAgent();
     test.services.agents.set(agent.id, agent);
     for (const key of [test.services.key(['read']), test.services.token(['logs'], agent.id)])

@@ -63,7 +63,7 @@ export const credentialIdOf = (principal: Principal): string => {
   }
 };
 
-/** What idempotency keys belong to. An end user gets a new token every hour, and may repeat a request with it. */
+/** The scope of idempotency keys. Not the token: an end user may repeat a request with a newer one. */
 export const callerIdOf = (principal: Principal): string =>
   principal.kind === 'end_user' ? `${principal.endUserId} ${principal.agentId}` : credentialIdOf(principal);
 

@@ -60,7 +60,7 @@ export class ShownSecrets {
 
 const DEADLINE = { deadlineMs: LOOKUP_WITHIN_MS };
 
-/** `exhausted`: too many wrong tokens, of which this is one. */
+/** `exhausted`: this token is wrong, and so were too many before it. */
 const isRefusal = (error: unknown): boolean =>
   (error instanceof HttpRefusal && error.status === 401) ||
   (['unauthenticated', 'not_found', 'exhausted'] as const).some((kind) => isDomainError(error, kind));

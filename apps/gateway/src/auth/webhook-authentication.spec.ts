@@ -92,7 +92,7 @@ describe('an invoke', () => {
     ]);
   });
 
-  it('without a token is told that this is deprecated', async () => {
+  it('without a token gets a response that marks such calls as deprecated', async () => {
     const { headers } = await authenticate({}, { ...caller, tokenId: null });
     expect(headers).toMatchObject({ deprecation: 'true', warning: expect.stringMatching(/^299 - "/) });
   });
@@ -134,7 +134,7 @@ describe('a caller that was authorized a moment ago', () => {
   const query = { token: 'wh_a' };
   afterEach(() => vi.useRealTimers());
 
-  it('is looked up again only with the command, for a minute, and is who it was', async () => {
+  it('is remembered for a minute, during which only the command looks it up', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     const gateway = new Gateway();
     const first = await gateway.authenticate({ query });
@@ -165,7 +165,10 @@ describe('a caller that was authorized a moment ago', () => {
   it('is no longer once its command was refused', async () => {
     const gateway = new Gateway();
     await gateway.authenticate({ query });
-    gateway.authentication.forget(requestOf({ query }));
+    gateway.authentication.noteRefusal(
+      requestOf({ query }),
+      new DomainError('forbidden', 'account_suspended', 'No.'),
+    );
     gateway.found = { ...caller, suspended: 'account_suspended' };
     for (let n = 1; n <= 2; n++) {
       const { error } = await gateway.authenticate({ query });
@@ -179,5 +182,50 @@ describe('a caller that was authorized a moment ago', () => {
   it('sends with its command what authorizes it', () => {
     const claim = new Gateway(true).authentication.claimOf(requestOf({ query }));
     expect(claim).toEqual({ agentId: AGENT, tokenHash: hashKey('wh_a'), tokenRequired: true });
+  });
+});
+
+describe('a caller whose rate is used up', () => {
+  const query = { token: 'wh_wrong' };
+  const usedUp = new DomainError('exhausted', 'rate_limited', 'No.', { retryAfterSeconds: 30 });
+  afterEach(() => vi.useRealTimers());
+
+  it.each([
+    ['wrong', query],
+    ['missing', {}],
+  ])('is refused without a look-up for half a second if its token is %s', async (_, sent) => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const gateway = new Gateway();
+    gateway.found = usedUp;
+    if (sent === query) await gateway.authenticate({ query });
+    else gateway.authentication.noteRefusal(requestOf({}), usedUp);
+    const before = gateway.lookups.length;
+    vi.advanceTimersByTime(499);
+    expect(await gateway.authenticate({ query: sent })).toMatchObject({ error: usedUp, principal: null });
+    expect(gateway.lookups).toHaveLength(before);
+    vi.advanceTimersByTime(1);
+    gateway.found = caller;
+    expect((await gateway.authenticate({ query: sent })).error).toBeUndefined();
+    expect(gateway.lookups).toHaveLength(before + 1);
+  });
+
+  it('is looked up if another error refused it, if its token was right, and if its request may have been answered before', async () => {
+    const gateway = new Gateway();
+    gateway.authentication.noteRefusal(requestOf({ query: { token: 'wh_a' } }), usedUp);
+    gateway.authentication.noteRefusal(requestOf({}), new DomainError('exhausted', 'queue_full', 'No.'));
+    for (const call of [{ query: { token: 'wh_a' } }, {}])
+      expect((await gateway.authenticate(call)).error).toBeUndefined();
+    gateway.authentication.noteRefusal(requestOf({}), usedUp);
+    const { error } = await gateway.authenticate({ headers: { 'idempotency-key': 'k' } });
+    expect(error).toBeUndefined();
+  });
+
+  it('delays no other caller of the same agent', async () => {
+    const gateway = new Gateway();
+    gateway.found = usedUp;
+    await gateway.authenticate({ query });
+    gateway.found = caller;
+    for (const call of [{ query: { token: 'wh_a' } }, {}])
+      expect((await gateway.authenticate(call)).error).toBeUndefined();
   });
 });

@@ -13,6 +13,7 @@ import { bearerOf, hashKey, hasSecretOfAccount } from './credentials.js';
 import { identify } from './identify.js';
 import type { WebhookPrincipal } from './principal.js';
 import { RecentCallers } from './recent-callers.js';
+import { RefusedCallers } from './refused-callers.js';
 
 const HEADER = 'x-service-webhook-token';
 
@@ -55,6 +56,8 @@ const invokerOf = (request: ApiRequest): Invoker => {
 export class WebhookAuthentication {
   /** Callers that were authorized a moment ago. */
   readonly #recent = new RecentCallers<WebhookCaller>();
+  /** Callers with a wrong token, or with none. A right one may end, so that its caller is always looked up. */
+  readonly #refused = new RefusedCallers();
 
   constructor(
     private readonly authenticators: Authenticators,
@@ -75,6 +78,7 @@ export class WebhookAuthentication {
     if (!isId('agt', agentId)) throw new HttpRefusal(404, 'agent_not_found', 'There is no such agent.');
     // A stored answer is for callers that are authorized now.
     const isRepeatable = request.headers['idempotency-key'] !== undefined;
+    if (!isRepeatable) await this.#refused.refuseKnown(keyOf(invoker));
     const known = isRepeatable ? undefined : this.#recent.get(keyOf(invoker));
     const { accountId, tokenId, suspended } = known ?? (await this.lookUp(invoker));
     const principal: WebhookPrincipal = { kind: 'webhook', accountId, agentId, tokenId };
@@ -90,9 +94,11 @@ export class WebhookAuthentication {
     return { ...invokerOf(request), tokenRequired: this.config.requireWebhookTokens };
   }
 
-  /** The request was refused: the next one of its caller is looked up before its body is read. */
-  forget(request: ApiRequest): void {
-    this.#recent.delete(keyOf(invokerOf(request)));
+  /** The command was refused: the next one of its caller is refused, too, or looked up before its body is read. */
+  noteRefusal(request: ApiRequest, error: unknown): void {
+    const invoker = invokerOf(request);
+    this.#recent.delete(keyOf(invoker));
+    if (invoker.tokenHash === null) this.#refused.note(keyOf(invoker), error);
   }
 
   /** A credential for something else is refused as everywhere. Only keys are ignored: clients send theirs with every call. */
@@ -109,6 +115,8 @@ export class WebhookAuthentication {
     try {
       return await this.requester.request(webhookRequests.authorize, wanted, within);
     } catch (error) {
+      // Only wrong tokens are counted here, and none becomes right: new ones are random.
+      this.#refused.note(keyOf(invoker), error);
       throw asLookUpFailure(error);
     }
   }

@@ -6,7 +6,7 @@ import { startGateway, type RunningGateway } from '../start-gateway.js';
 
 const LONG_TIMEOUT = { timeoutMs: 20_000 };
 
-describe('/health on a cluster of which one node is frozen', () => {
+describe('/health on a cluster with one frozen node', () => {
   let infra: TestInfra;
   let near: NatsServer;
   let far: NatsServer;

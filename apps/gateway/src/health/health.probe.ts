@@ -65,7 +65,7 @@ export class HealthProbe {
 
   async #query<Res>(definition: RequestDefinition<Record<string, never>, Res>): Promise<ProbeResponse<Res>> {
     try {
-      return await this.requester.request(definition, {}, { deadlineMs: PROBE_TIMEOUT_MS });
+      return await this.requester.request(definition, {}, { deadlineMs: PROBE_TIMEOUT_MS, overBroker: true });
     } catch (error) {
       return isDomainError(error, 'unavailable') && this.link.connected ? 'absent' : 'silent';
     }

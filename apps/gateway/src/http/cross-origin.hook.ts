@@ -6,7 +6,7 @@ import type { ApiReply, HttpServer, RouteRules } from './fastify-types.js';
 import { pathOf } from './request-path.js';
 import { RouteTable } from './route-table.js';
 
-/** What a page may send besides the headers that browsers always allow. */
+/** Request headers that pages may send besides those that browsers always allow. */
 const REQUEST_HEADERS = [
   'authorization',
   'content-type',
@@ -18,7 +18,7 @@ const REQUEST_HEADERS = [
   'x-request-id',
 ].join(', ');
 
-/** What a page may read besides the headers that browsers always show. */
+/** Response headers that pages may read besides those that browsers always expose. */
 const RESPONSE_HEADERS = [
   'accept-ranges',
   'content-disposition',

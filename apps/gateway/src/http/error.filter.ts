@@ -64,7 +64,7 @@ export class ErrorFilter implements ExceptionFilter {
     return undefined;
   }
 
-  /** A lookup that fails leaves the first error as it is. */
+  /** If the lookup fails, the original error is returned. */
   private async exists(resource: RouteResource, principal: Principal, params: PathParams): Promise<boolean> {
     try {
       await resource.lookUp?.(this.requester, principal, params);

@@ -70,7 +70,7 @@ declare module 'fastify' {
     rules?: RouteRules;
   }
   interface FastifyRequest {
-    /** Of a request to the origin of an app: what precedes the apps host in `Host`. */
+    /** For a request to the origin of an app: the part of `Host` before the apps host. */
     appLabel: string | undefined;
     /** Set by the authentication hook on every route that does not accept anyone. */
     principal: Principal | null;

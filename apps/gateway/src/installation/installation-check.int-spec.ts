@@ -47,7 +47,7 @@ const installation = async (logId: string): Promise<() => Promise<void>> => {
 /** Starts a gateway as its own process does, with only the permissions of the gateway's user on the broker. */
 const start = async (natsUrl = test.infra.natsUrlOf('gateway')): Promise<RunningGateway> => {
   const config = { ...test.config, natsUrl };
-  const gateway = await startGateway(config, silent, SeparateGatewayModule);
+  const gateway = await startGateway(config, silent, { module: SeparateGatewayModule });
   cleanUps.push(() => gateway.stop());
   return gateway;
 };

@@ -5,7 +5,7 @@ import { isPlainObject } from '../validation/schema-keywords.js';
 
 const isScope = (value: unknown): value is Scope => SCOPES.some((scope) => scope === value);
 
-/** The requested scopes, all of which the key of the caller must hold. */
+/** The requested scopes; the caller's key must hold all of them. */
 export const scopesOfMinting = (body: unknown): readonly Scope[] => {
   const requested: unknown = isPlainObject(body) ? body['scopes'] : undefined;
   return Array.isArray(requested) ? requested.filter(isScope) : [];

@@ -6,7 +6,7 @@ import type { SharedReads } from './shared-reads.js';
 
 const NOTHING_YET: LogsPage = { logs: [], nextCursor: null };
 
-/** Where to read on, and how long to wait for something new. */
+/** The cursor to read from, and how long to wait for new entries. */
 export interface LogPosition {
   readonly cursor: string | null;
   readonly waitMs: number;

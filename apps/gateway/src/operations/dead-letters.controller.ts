@@ -10,7 +10,7 @@ import { deadLetterOf } from './operations.resources.js';
 
 const REQUESTS = SERVICES_WITH_TABLES.map(operationsRequests);
 
-/** Where a page ended: the index of a service, and that service's cursor, null at its start. */
+/** The end of a page: the index of a service, and that service's cursor, null at its start. */
 type PagePosition = readonly [service: number, cursor: string | null];
 
 @ApiTags('Operations')

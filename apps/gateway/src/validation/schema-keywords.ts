@@ -25,7 +25,7 @@ export interface Keywords {
 
 export const keywordsOf = (schema: TSchema): Keywords => schema;
 
-/** The alternatives of a schema, one of which a value must match. */
+/** The alternatives of a schema; a value must match one of them. */
 export const alternativesOf = (schema: TSchema): readonly TSchema[] => {
   const { anyOf, oneOf } = keywordsOf(schema);
   return anyOf ?? oneOf ?? [];

@@ -50,7 +50,7 @@ export class Validator {
     return this.validate(this.#declaredPart(convertedQuery(this.schema, query)));
   }
 
-  /** A value as it is; paths of problems begin with `path`. */
+  /** Validates a value without converting it; paths of problems begin with `path`. */
   validate(value: unknown, path = ''): ValidationResult {
     return { value, problems: this.#accepts(value) ? [] : this.#explain(value, path) };
   }

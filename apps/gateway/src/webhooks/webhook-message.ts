@@ -2,8 +2,8 @@
 const BYTE_ORDER_MARK = '\ufeff';
 
 /**
- * The message of an invoke: of a JSON object with a text `message`, whatever type it declares, that text; of any other
- * body, its text. Bytes that are not UTF-8 become U+FFFD.
+ * The message of an invoke. A JSON object with a text `message` yields that text, whatever type it declares; any other
+ * body yields its text. Bytes that are not UTF-8 become U+FFFD.
  */
 export const messageOf = (body: Uint8Array): string => {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');

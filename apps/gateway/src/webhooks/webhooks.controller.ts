@@ -55,7 +55,7 @@ export class WebhooksController {
         bytes: body.length,
       });
     } catch (error) {
-      this.authentication.forget(request);
+      this.authentication.noteRefusal(request, error);
       throw error;
     }
   }

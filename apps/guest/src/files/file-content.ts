@@ -10,7 +10,7 @@ import { walk, type Ground } from './volume-walk.js';
 const READ_AT_ONCE = 256 * 1024;
 const readFrom = promisify(read);
 
-/** Where a path may lead: anywhere inside the agent, or only into its volume. */
+/** The reach of a path: anywhere inside the agent, or only its volume. */
 export type Within = 'agent' | 'volume';
 
 /** A file opened for reading, with its metadata at that time. */

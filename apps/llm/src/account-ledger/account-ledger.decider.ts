@@ -14,7 +14,7 @@ export interface OpenCall extends CallFacts {
 export interface AccountLedger {
   /** Null: no credits are counted. Calls that are over have been taken from it. */
   readonly balance: StoredAmount | null;
-  /** What the open calls may cost. */
+  /** The highest possible cost of the open calls. */
   readonly reserved: StoredAmount;
   readonly open: Readonly<Record<string, OpenCall>>;
 }
@@ -34,7 +34,7 @@ export interface Refuse {
   readonly code: string;
 }
 
-/** How a call ended; `cost` is null where it is unknown. */
+/** The outcome of a call; `cost` is null if it is unknown. */
 export interface Settle {
   readonly type: 'Settle';
   readonly callId: string;

@@ -3,7 +3,7 @@ import type { EventCodec } from '@berth/event-store';
 import type { StoredAmount } from '../ledger/stored-amount.js';
 import type { Tokens } from '../ledger/token-price.js';
 
-/** Whose call it is, and of what. Amounts are decimal millionths of a cent, times ISO 8601. */
+/** Identifies a call. Amounts are decimal millionths of a cent, times ISO 8601. */
 export interface CallFacts {
   readonly callId: string;
   readonly agentId: string;
@@ -47,7 +47,7 @@ export interface LlmCallSettled extends CallFacts {
   readonly type: 'LlmCallSettled';
   /** True: the upstream did not report its usage, and the cost is what was reserved. */
   readonly estimated: boolean;
-  /** What the upstream reported. */
+  /** The usage that the upstream reported. */
   readonly tokens: Tokens;
   readonly cost: StoredAmount;
   readonly endedAt: string;

@@ -1,20 +1,20 @@
 import { affordedOutput, mostOf, type Bound } from './token-price.js';
 import type { Millionths } from '@berth/kernel';
 
-/** What a call asks of a ledger. */
+/** The request of a call to a ledger. */
 export interface CallDemand {
   readonly bound: Bound;
   /** Whether the output may be limited to what the ledger affords: the caller set no limit. */
   readonly mayShrink: boolean;
 }
 
-/** What a call got of a ledger. */
+/** The output and the amount that a ledger allows a call. */
 export interface Allowance {
   readonly outputTokens: number;
   readonly amount: Millionths;
 }
 
-/** What fits into `left` (null: there is no limit); undefined if the call does not. */
+/** Returns the allowance that fits into `left` (null: no limit); undefined if the call does not fit. */
 export const allow = ({ bound, mayShrink }: CallDemand, left: Millionths | null): Allowance | undefined => {
   const whole = { outputTokens: bound.outputTokens, amount: mostOf(bound) };
   if (left === null || whole.amount <= left) return whole;

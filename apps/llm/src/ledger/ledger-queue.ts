@@ -4,10 +4,10 @@ import { newId } from '@berth/kernel';
 /** An append grows with its commands, and all of them fail if it does. */
 const MOST_AT_ONCE = 128;
 
-/** What came of the commands that were decided together. */
+/** The outcome of commands that were decided together. */
 export interface Decided<Event> {
   readonly events: readonly Event[];
-  /** Of the last event; null without events. */
+  /** The position of the last event; null without events. */
   readonly position: bigint | null;
 }
 

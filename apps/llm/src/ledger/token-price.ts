@@ -40,7 +40,7 @@ export const costOf = (tokens: Tokens, rates: Rates): Millionths => {
   return divideUp(parts, MILLION);
 };
 
-/** What a call may cost at most. */
+/** The highest possible cost of a call. */
 export interface Bound {
   /** Input tokens, at most. */
   readonly inputTokens: number;

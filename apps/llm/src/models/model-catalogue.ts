@@ -1,7 +1,7 @@
 import type { LlmDialect } from '@berth/contracts/llm';
 import type { Rates } from '../ledger/token-price.js';
 
-/** Who generates. */
+/** A provider of models, from the operator's file. */
 export interface Provider {
   readonly dialect: LlmDialect;
   /** Ends in `/v1`. */

@@ -4,7 +4,7 @@ import type { Operation } from '../dialect/operation.js';
 import { usageOf } from '../usage/reported-usage.js';
 import type { StreamFacts } from '../usage/stream-usage.js';
 
-/** How an exchange with an upstream ended. `unknown`: it may have been billed, for at most what is reserved. */
+/** The outcome of an exchange with an upstream. `unknown`: it may have been billed, for at most what is reserved. */
 export type CallOutcome =
   | { readonly kind: 'known'; readonly tokens: Tokens }
   | { readonly kind: 'unknown'; readonly tokens: Tokens }
@@ -16,7 +16,7 @@ export const FAILED: CallOutcome = { kind: 'failed' };
 export const UNSENT: CallOutcome = { kind: 'unsent' };
 export const UNKNOWN: CallOutcome = { kind: 'unknown', tokens: NO_TOKENS };
 
-/** Of a whole response with a status of success. */
+/** The outcome of a complete response with a success status. */
 export const outcomeOfBody = (text: string | undefined, operation: Operation): CallOutcome => {
   const body = text === undefined ? undefined : parse(text);
   const tokens = usageOf(body, operation);

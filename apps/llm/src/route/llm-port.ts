@@ -1,4 +1,5 @@
 import { GuardedServer, shareOfDescriptors, type ConnectionBounds } from '@berth/sockets';
+import { ServiceContext } from '@berth/service';
 import { Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { LlmConfig } from '../config.js';
 import { LlmRoute } from './llm-route.js';
@@ -22,6 +23,7 @@ export class LlmPort implements OnModuleInit, BeforeApplicationShutdown {
   constructor(
     private readonly config: LlmConfig,
     route: LlmRoute,
+    private readonly context: ServiceContext,
   ) {
     const options = {
       noDelay: true,
@@ -41,6 +43,7 @@ export class LlmPort implements OnModuleInit, BeforeApplicationShutdown {
 
   async onModuleInit(): Promise<void> {
     this.#url = new URL(await this.#server.listen(this.config.port)).origin;
+    this.context.onDrain((withinMs) => this.#server.drain(withinMs));
   }
 
   beforeApplicationShutdown(): Promise<void> {

@@ -15,7 +15,7 @@ export interface Passing {
   readonly hidesUsage: boolean;
 }
 
-/** How a response was passed on. */
+/** The outcome of passing a response on. */
 export interface Passed {
   readonly outcome: CallOutcome;
   /** Whether all of it has arrived. */

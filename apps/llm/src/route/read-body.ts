@@ -20,7 +20,8 @@ export const readBody = async (request: IncomingMessage): Promise<ReadBody> => {
   if (Number(request.headers['content-length'] ?? 0) > MOST_BYTES) throw tooLarge();
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  // Destroyed, the request would take the connection with it, and with that the response.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > MOST_BYTES) throw tooLarge();
     chunks.push(chunk);

@@ -1,6 +1,6 @@
 /** One event of a `text/event-stream`. */
 export interface SseEvent {
-  /** As it arrived, its blank line included. */
+  /** The bytes as received, including the blank line at the end. */
   readonly raw: Buffer;
   /** The lines of `data`, joined. */
   readonly data: string;
@@ -25,7 +25,7 @@ export class SseSplitter {
     return this.#pending.length > MOST_BYTES ? this.rest() : this.#pending.subarray(0, 0);
   }
 
-  /** What is left when the stream ends. */
+  /** The unfinished rest at the end of the stream. */
   rest(): Buffer {
     return this.#take(this.#pending.length, 0);
   }
@@ -49,23 +49,34 @@ export const eventsIn = (piece: Buffer): readonly SseEvent[] => {
   return events;
 };
 
-/** The end of the last whole event, 0 if there is none, and up to where there is no further one. */
+/**
+ * The end of the last whole event, 0 if there is none, and up to where there is no further one. It is looked for from behind,
+ * because reading each byte of a fast stream would take longer than passing it on.
+ */
 const lastEnd = (bytes: Buffer, from: number): { readonly end: number; readonly searched: number } => {
-  let end = 0;
-  for (let next = endOfEvent(bytes, from); next !== undefined; next = endOfEvent(bytes, end)) end = next;
-  return { end, searched: Math.max(end, bytes.length - 3) };
+  const searched = Math.max(0, bytes.length - 3);
+  for (let at = bytes.length - 1; at >= from; at--) {
+    const end = blankLineEnd(bytes, at);
+    if (end !== undefined) return { end, searched: Math.max(end, searched) };
+  }
+  return { end: 0, searched };
 };
 
-/** Behind the first blank line: two line ends in a row, each LF, CR LF or CR. */
+/** Behind the first blank line. */
 const endOfEvent = (bytes: Buffer, from: number): number | undefined => {
   for (let at = from; at < bytes.length; at++) {
-    const first = lineEnd(bytes, at);
-    if (first === 0) continue;
-    const second = lineEnd(bytes, at + first);
-    if (second > 0) return at + first + second;
-    at += first - 1;
+    const end = blankLineEnd(bytes, at);
+    if (end !== undefined) return end;
   }
   return undefined;
+};
+
+/** Behind two line ends in a row, each LF, CR LF or CR, of which the first is at `at`. */
+const blankLineEnd = (bytes: Buffer, at: number): number | undefined => {
+  const first = lineEnd(bytes, at);
+  if (first === 0) return undefined;
+  const second = lineEnd(bytes, at + first);
+  return second === 0 ? undefined : at + first + second;
 };
 
 /** The length of the line end at `at`; 0 if there is none, or if its second byte has not arrived. */

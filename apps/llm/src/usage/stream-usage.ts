@@ -3,7 +3,7 @@ import { isObject, listOf, memberOf } from '../dialect/json-value.js';
 import { NO_TOKENS, type Tokens } from '../ledger/token-price.js';
 import { anthropicUsage, openaiUsage } from './reported-usage.js';
 
-/** What the events of a stream have told so far. */
+/** The usage that the events of a stream have reported so far. */
 export interface StreamFacts {
   /** The usage of the whole call; undefined until it is known. */
   readonly usage: Tokens | undefined;

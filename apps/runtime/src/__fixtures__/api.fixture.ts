@@ -6,7 +6,7 @@ const BOUNDS = { most: 1_000, idleMs: 60_000, stalledMs: 60_000 };
 
 type Respond = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Stands in for the gateway: a server of which a test decides what it responds. */
+/** In place of the gateway: a server whose responses the test chooses. */
 export class FakeApi {
   /** Method and path of each request so far. */
   readonly seen: string[] = [];
@@ -54,7 +54,7 @@ export const askSocket = async (
   return { status: response.statusCode ?? 0, body: response };
 };
 
-/** Rejects if the response breaks off. */
+/** Rejects if the connection breaks before the response is complete. */
 export const textOf = async (body: AsyncIterable<Buffer>): Promise<string> => {
   const chunks: Buffer[] = [];
   for await (const chunk of body) chunks.push(chunk);

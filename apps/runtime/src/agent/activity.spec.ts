@@ -41,6 +41,18 @@ describe('the idle time of an agent', () => {
     expect(onIdle).toHaveBeenCalledOnce();
   });
 
+  it.each([3_600_000, -3_600_000])('is the same when the clock of the machine is set by %i ms', (byMs) => {
+    const activity = begin(15);
+    vi.advanceTimersByTime(5_000);
+    vi.setSystemTime(Date.now() + byMs);
+    expect(activity.idle).toBe(false);
+    vi.advanceTimersByTime(9_999);
+    expect(onIdle).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(1);
+    expect(onIdle).toHaveBeenCalledOnce();
+    expect(activity.idle).toBe(true);
+  });
+
   it('never ends for an agent that is always on', () => {
     const activity = begin(0);
     vi.advanceTimersByTime(1e9);

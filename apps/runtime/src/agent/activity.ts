@@ -14,6 +14,8 @@ export class Activity {
   #inFlight = 0;
   #timer: NodeJS.Timeout | undefined;
   #lastActiveAt: number;
+  /** The same moment on a clock that nobody sets. */
+  #activeSince: number;
   #lastKind: ActivityKind;
 
   constructor(
@@ -22,12 +24,13 @@ export class Activity {
     private readonly hooks: { readonly onIdle: () => void; readonly onChange: (view: ActivityView) => void },
   ) {
     this.#lastActiveAt = Date.now();
+    this.#activeSince = performance.now();
     this.#lastKind = kind;
     this.#touch(kind);
   }
 
   get idle(): boolean {
-    return this.#inFlight === 0 && this.idleTtlSeconds > 0 && Date.now() >= this.#lastActiveAt + this.#ttlMs;
+    return this.#inFlight === 0 && this.idleTtlSeconds > 0 && this.#leftMs <= 0;
   }
 
   get view(): ActivityView {
@@ -94,9 +97,15 @@ export class Activity {
     return this.idleTtlSeconds * 1000;
   }
 
+  /** Time until the agent is idle if nothing is in flight. */
+  get #leftMs(): number {
+    return this.#activeSince + this.#ttlMs - performance.now();
+  }
+
   #touch(kind: ActivityKind): void {
     if (this.#ended) return;
     this.#lastActiveAt = Date.now();
+    this.#activeSince = performance.now();
     this.#lastKind = kind;
     this.#measure();
   }
@@ -109,12 +118,9 @@ export class Activity {
   }
 
   #arm(): void {
-    // A timer may fire slightly early, and the wall clock may have been set back in the meantime.
-    const left = Math.max(1, this.#lastActiveAt + this.#ttlMs - Date.now());
-    this.#timer = setTimeout(
-      () => (this.idle ? this.hooks.onIdle() : this.#arm()),
-      Math.min(left, this.#ttlMs),
-    );
+    // A timer may fire slightly early.
+    const left = Math.max(1, this.#leftMs);
+    this.#timer = setTimeout(() => (this.idle ? this.hooks.onIdle() : this.#arm()), left);
     this.#timer.unref();
   }
 }

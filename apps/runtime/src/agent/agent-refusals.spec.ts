@@ -29,7 +29,7 @@ describe('a start that fails', () => {
     expect(failure.cause).toMatchObject({ message: INTERNAL });
   });
 
-  it('says that nothing was started when the host can start no agent at present', () => {
+  it('reports that nothing was started when the host cannot start agents', () => {
     const failure = startFailure(new DriverError('host_unavailable', INTERNAL));
     expect(failure).toMatchObject({ kind: 'unavailable', code: 'host_unavailable', effect: 'none' });
     expect(failure.message).not.toContain('berth/secret');

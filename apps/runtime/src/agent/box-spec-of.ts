@@ -16,10 +16,10 @@ export interface StartCode {
   readonly generation: Generation;
   /** Variables that the owner's replace. */
   readonly env: Readonly<Record<string, string>>;
-  readonly container: Pick<ContainerOptions, 'root' | 'writableRoot' | 'runtimeClass' | 'network'>;
+  readonly container: Omit<ContainerOptions, 'image'>;
 }
 
-/** What the host decides about all its boxes. */
+/** The host's settings for all its boxes. */
 export interface BoxHost {
   readonly capabilities: DriverCapabilities;
   /** Processes and threads of one agent. */
@@ -51,4 +51,5 @@ export const boxSpecOf = (
   rootFileSystem: container.writableRoot ? 'writable' : 'read-only',
   runtimeClass: container.runtimeClass,
   network: networkOf(container.network, capabilities),
+  volumePath: container.volumePath,
 });

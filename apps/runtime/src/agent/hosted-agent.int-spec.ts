@@ -150,7 +150,7 @@ describe('an agent on a host', () => {
     );
   });
 
-  it('falls asleep by itself after its idle time, and never during a chat', async () => {
+  it('falls asleep after its idle time, but never during a chat', async () => {
     const agentId = await start({ idleTtlSeconds: 1 });
     const chat = holdOpen(agentId, 1, newId('dlv'));
     await eventually(() => existsSync(inVolume(agentId, 'in')));

@@ -89,12 +89,12 @@ export class HostedAgent {
    * and wins.
    */
   async freeze({ epoch }: AgentEpoch): Promise<void> {
-    const giveUpAt = Date.now() + DRAIN_MS;
+    const giveUpAt = performance.now() + DRAIN_MS;
     await this.#serial(async () => {
       if (this.#life.at === 'awake' && epoch === this.#record.epoch) await this.#life.guest.quiesce();
     });
     while (!(await this.#serial(() => this.#freezeIfQuiet(epoch, giveUpAt)))) {
-      if (this.#life.at === 'awake') await this.#life.guest.untilQuiet(giveUpAt - Date.now());
+      if (this.#life.at === 'awake') await this.#life.guest.untilQuiet(giveUpAt - performance.now());
     }
   }
 
@@ -237,7 +237,7 @@ export class HostedAgent {
     if (this.#life.at === 'resting') throw agentNotOnHost();
     if (epoch !== this.#record.epoch) throw this.#stale();
     if (this.#life.at !== 'awake') return true;
-    if (this.#life.guest.busy && Date.now() < giveUpAt) return false;
+    if (this.#life.guest.busy && performance.now() < giveUpAt) return false;
     await this.#freezeNow(this.#life.guest);
     return true;
   }

@@ -20,7 +20,7 @@ const REMEMBERED_REMOVALS = 10_000;
 export class HostedAgents implements OnModuleInit {
   readonly #agents = new Map<string, HostedAgent>();
   readonly #removed = new Set<string>();
-  /** Those whose removal has begun; it is retried until it is done. */
+  /** The agents whose removal has begun; it is retried until it succeeds. */
   readonly #leaving = new Set<string>();
   readonly #beforeRemoval: ((agentId: string) => Promise<void>)[] = [];
   private readonly deps: HostedAgentDeps;

@@ -28,7 +28,7 @@ export class RecordKeeper {
     await this.deps.systemLog.add(this.#record.agentId, level, message);
   }
 
-  /** Logs why a start failed, for the operator and, as far as it is theirs, for the owner. */
+  /** Logs a failed start: the whole error for the operator; for the owner, only the message of a `DomainError`. */
   async logFailedStart(error: unknown): Promise<void> {
     this.deps.log.warn({ agentId: this.#record.agentId, err: error }, 'could not start an agent');
     await this.log('error', isDomainError(error) ? error.message : 'The start failed.');

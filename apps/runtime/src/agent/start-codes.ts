@@ -1,29 +1,38 @@
 import type { StartAgent } from '@berth/contracts/runtime';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { VersionStore } from '../build/version-store.js';
 import { agentStartFailed } from './agent-refusals.js';
+import type { ContainerOptions } from '@berth/templates';
 import type { StartCode } from './box-spec-of.js';
 import { HostTemplates } from './host-templates.js';
 
-/** A deployed version has no template that would say anything. */
-const NO_OPTIONS = { root: false, writableRoot: false, runtimeClass: null, network: null } as const;
+/** What an agent's template says about its container even while the agent runs a deployed version. */
+type LastingOptions = Pick<ContainerOptions, 'runtimeClass' | 'network' | 'volumePath'>;
 
 /** Finds on this host what an agent starts with. */
 @Injectable()
 export class StartCodes {
   constructor(
-    private readonly templates: HostTemplates,
-    private readonly versions: VersionStore,
+    @Inject(HostTemplates) private readonly templates: Pick<HostTemplates, 'get'>,
+    @Inject(VersionStore) private readonly versions: Pick<VersionStore, 'find' | 'codeFolder'>,
   ) {}
 
   /** Errors: upstream `agent_start_failed`. */
-  async of({ agentId, source }: Pick<StartAgent, 'agentId' | 'source'>): Promise<StartCode> {
+  async of({
+    agentId,
+    source,
+    templateId,
+  }: Pick<StartAgent, 'agentId' | 'source' | 'templateId'>): Promise<StartCode> {
     switch (source.kind) {
       case 'template':
         return this.#ofTemplate(source.name, source.version);
       case 'git':
       case 'image':
-        return this.#ofBuild({ agentId, deploymentId: source.deploymentId }, source.version);
+        return this.#ofBuild(
+          { agentId, deploymentId: source.deploymentId },
+          source.version,
+          this.#lastingOptionsOf(templateId),
+        );
     }
   }
 
@@ -61,26 +70,39 @@ export class StartCodes {
   async #ofBuild(
     ref: { readonly agentId: string; readonly deploymentId: string },
     version: number,
+    options: LastingOptions,
   ): Promise<StartCode> {
     const built = await this.versions.find(ref);
     if (built === undefined) throw agentStartFailed('This host does not have the code of this version.');
-    if ('image' in built) return codeOfImage(ref.deploymentId, version, built.image);
+    if ('image' in built) return codeOfImage(ref.deploymentId, version, built.image, options);
     const folder = this.versions.codeFolder(ref);
     return {
       source: { kind: 'build', version, deploymentId: ref.deploymentId, folder },
       command: ['/bin/sh', '-c', built.start],
       generation: 'current',
       env: built.env,
-      container: NO_OPTIONS,
+      container: { ...options, root: false, writableRoot: false },
     };
+  }
+
+  /** An operator may have removed the template. */
+  #lastingOptionsOf(templateId: string | undefined): LastingOptions {
+    const template = templateId === undefined ? undefined : this.templates.get(templateId);
+    const { runtimeClass = null, network = null, volumePath = null } = template?.container ?? {};
+    return { runtimeClass, network, volumePath };
   }
 }
 
-/** The image says how it starts, and may be root if the driver lets it. */
-const codeOfImage = (deploymentId: string, version: number, reference: string): StartCode => ({
+/** The image defines the start command; it may be root if the driver permits it. */
+const codeOfImage = (
+  deploymentId: string,
+  version: number,
+  reference: string,
+  options: LastingOptions,
+): StartCode => ({
   source: { kind: 'image', version, deploymentId, reference },
   command: null,
   generation: 'current',
   env: {},
-  container: { ...NO_OPTIONS, writableRoot: true },
+  container: { ...options, root: false, writableRoot: true },
 });

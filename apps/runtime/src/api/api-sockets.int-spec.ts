@@ -192,7 +192,7 @@ describe('the socket itself', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it('takes the place of one that a killed host has left, and leaves none', async () => {
+  it('replaces the socket that a killed host has left, and is removed at the end', async () => {
     const folder = join(root, 'run');
     mkdirSync(folder, { mode: 0o700 });
     const listening = `require('node:net').createServer().listen('${folder}/api.sock', () => process.kill(process.pid, 'SIGKILL'))`;

@@ -3,7 +3,7 @@ import { BuildSummary } from './build-summary.js';
 
 const problemAfter = (output: string, code = 1): string => {
   const summary = new BuildSummary();
-  // In pieces that end anywhere.
+  // In pieces, so that lines are split across chunks.
   for (let at = 0; at < output.length; at += 7) summary.add(Buffer.from(output.slice(at, at + 7)));
   return summary.problemOf({ how: 'exited', code });
 };
@@ -21,7 +21,7 @@ describe('why a Dockerfile could not be built', () => {
     expect(problemAfter('error: failed to solve: exit code: 1370\n')).not.toContain('memory');
   });
 
-  it('is how the build ended if BuildKit says nothing', () => {
+  it('is the exit status of the build if BuildKit prints nothing', () => {
     expect(problemAfter('#1 done\n', 125)).toBe('The build of the Dockerfile exited with code 125.');
     expect(new BuildSummary().problemOf({ how: 'disk_full' })).toContain('stored more than a build may');
   });

@@ -2,7 +2,7 @@ import { StringDecoder } from 'node:string_decoder';
 import type { TaskEnd } from '../driver/task-spec.js';
 import { problemOf } from './task-problem.js';
 
-/** How a line begins that says why a Dockerfile could not be built. */
+/** The beginning of a line with the reason why a Dockerfile could not be built. */
 const ERROR = /^(?:error|ERROR): (?:failed to solve: )?(.*)$/;
 const DAEMON_ENDED = /code = Unavailable/;
 const KILLED = /exit code: 137\b/;

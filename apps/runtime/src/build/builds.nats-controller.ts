@@ -3,7 +3,7 @@ import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
 import { Builds } from './builds.js';
 
-/** NATS handlers of a host for what concerns builds. */
+/** NATS handlers of a host for its builds. */
 @Controller()
 export class BuildsNatsController {
   constructor(private readonly builds: Builds) {}

@@ -1,4 +1,4 @@
-/** Variables that a Dockerfile has without declaring them, with the values that they have on this host. */
+/** The variables that every Dockerfile has without declaring them, with their values on this host. */
 export type PlatformArguments = Readonly<Record<string, string>>;
 
 interface Instruction {
@@ -6,13 +6,13 @@ interface Instruction {
   readonly text: string;
 }
 
-/** A comment, or nothing. */
+/** A comment or an empty line. */
 const IGNORED = /^\s*(?:#|$)/;
 const ESCAPE = /^#\s*escape\s*=\s*([\\`])\s*$/i;
 const DIRECTIVE = /^#\s*\w+\s*=/;
 const HERE_DOCUMENT = /<<(-?)(["']?)([A-Za-z_][A-Za-z0-9_]*)\2/g;
 const WITH_HERE_DOCUMENTS = new Set(['RUN', 'COPY', 'ADD']);
-/** Longer than any reference; variables that contain each other could become huge. */
+/** Longer than any image reference. Without a limit, variables that contain each other could grow huge. */
 const MAX_VALUE = 4096;
 const VARIABLE = /\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?:(:?[-+])([^{}$]*))?\})/g;
 /** A mount of `RUN`, or an option of `COPY`, that takes files from an image or a stage. */
@@ -20,8 +20,8 @@ const SOURCE_OF_COPY = /(?:^|\s)--from=(\S+)/g;
 const SOURCE_OF_MOUNT = /(?:^|\s)--mount=(?:\S*,)?from=([^,\s]+)/g;
 
 /**
- * The images that a Dockerfile takes files from, as it names them, each once. Names that only a build can tell are left
- * out; they are wrong, or BuildKit finds out what they mean.
+ * The distinct images that a Dockerfile takes files from, under the names that it uses. Leaves out names with variables
+ * that only the build can resolve: BuildKit resolves or rejects them.
  */
 export const imagesOf = (dockerfile: string, platform: PlatformArguments): readonly string[] => {
   const images = new Set<string>();
@@ -46,7 +46,7 @@ export const imagesOf = (dockerfile: string, platform: PlatformArguments): reado
   return [...images].filter((image) => !image.includes('$'));
 };
 
-/** The instructions with their continued lines in one, without comments and the lines of here documents. */
+/** The instructions, each with its continuation lines joined, without comments and the bodies of here documents. */
 function* instructionsOf(dockerfile: string): Generator<Instruction> {
   const lines = dockerfile.replace(/^\uFEFF/, '').split(/\r?\n/);
   const continued = escapeOf(lines) === '`' ? /`[ \t]*$/ : /\\[ \t]*$/;
@@ -57,7 +57,7 @@ function* instructionsOf(dockerfile: string): Generator<Instruction> {
     const instruction = { name: name.toUpperCase(), text: rest.trim() };
     const end = WITH_HERE_DOCUMENTS.has(instruction.name) ? afterHereDocuments(lines, last, rest) : last;
     yield instruction;
-    // A here document that does not end: not a valid Dockerfile.
+    // A here document that is not terminated makes the Dockerfile invalid.
     if (end === undefined) return;
     at = end;
   }
@@ -78,7 +78,7 @@ const withContinued = (
   return { text: parts.join(''), last };
 };
 
-/** The index of the last line of the here documents that begin after an instruction; undefined if one does not end. */
+/** The index of the last line of an instruction's here documents; undefined if one is not terminated. */
 const afterHereDocuments = (lines: readonly string[], last: number, text: string): number | undefined => {
   let at = last;
   for (const [, dash, , word] of text.matchAll(HERE_DOCUMENT)) {
@@ -99,7 +99,7 @@ const escapeOf = (lines: readonly string[]): string => {
   return '\\';
 };
 
-/** A variable without a default has no value, because nothing sets one. */
+/** An `ARG` without a default has no value, because Berth passes no build arguments. */
 const declare = (text: string, variables: Map<string, string>): void => {
   for (const [, name = '', value] of text.matchAll(/(\w+)(?:=("[^"]*"|'[^']*'|\S*))?/g)) {
     const expanded = value === undefined ? undefined : expand(unquoted(value), variables);

@@ -68,7 +68,7 @@ describe('the images of a Dockerfile', () => {
     expect(images('# escape=`', 'FROM `', ' one:1', 'RUN C:\\', 'FROM two:1')).toEqual(['one:1', 'two:1']);
   });
 
-  it('are none where only a build can tell them, or nothing is there', () => {
+  it('do not include names that only a build can resolve, and an empty Dockerfile has none', () => {
     expect(images('ARG A=x', 'FROM ${A#x}', 'FROM', 'FROM --platform=x', 'COPY --from= a b')).toEqual([]);
     expect(images('')).toEqual([]);
   });

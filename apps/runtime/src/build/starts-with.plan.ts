@@ -1,4 +1,4 @@
-/** The files at the top of a repository that say how it starts. null: there is no such regular file. */
+/** The files at the top of a repository that define how it starts. null: not a regular file, or missing. */
 export interface TopFiles {
   /** Names of the regular files. */
   readonly names: ReadonlySet<string>;

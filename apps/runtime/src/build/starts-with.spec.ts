@@ -17,7 +17,7 @@ const planStart = (given: TopFiles) => planStartOn(given, null);
 const node = { 'package.json': { scripts: { start: 'node main.js' } } };
 
 describe('how a repository starts', () => {
-  it('is what its berth.json says, whatever else it has', () => {
+  it('is defined by its berth.json, whatever other files it has', () => {
     expect(
       planStart(
         files({ ...node, Dockerfile: '', 'berth.json': { build: 'make', start: './run', env: { A: '1' } } }),
@@ -57,7 +57,7 @@ describe('how a repository starts', () => {
     expect(planStart(files({ ...node, Dockerfile: 'FROM scratch' }))).toEqual({ dockerfile: true });
   });
 
-  it('is unknown with a Dockerfile on a host that builds none, for the reason of the host', () => {
+  it('is unknown with a Dockerfile on a host that builds no Dockerfiles, with the reason of the host', () => {
     const reason = 'No BuildKit.';
     expect(planStartOn(files({ ...node, Dockerfile: '' }), reason)).toEqual({ refusal: reason });
     expect(planStartOn(files({ 'berth.json': { start: 'x' }, Dockerfile: '' }), reason)).toMatchObject({

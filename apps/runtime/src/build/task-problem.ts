@@ -1,6 +1,6 @@
 import type { TaskEnd } from '../driver/task-spec.js';
 
-/** How a command of a build failed; null: it succeeded. */
+/** The reason why a command of a build failed; null if it succeeded. */
 export const problemOf = (end: TaskEnd): string | null => {
   switch (end.how) {
     case 'exited':

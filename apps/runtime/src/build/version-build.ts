@@ -19,9 +19,9 @@ import { readDockerfile, readTopFiles } from './top-files.js';
 import { problemOf } from './task-problem.js';
 import { VersionStore, type BuiltVersion, type StoredBuild } from './version-store.js';
 
-/** What a tree may take besides the agent's disk. */
+/** Disk space for the tree, in addition to the agent's disk. */
 const TREE_BYTES = 1024 ** 3;
-/** What images and layers may take besides: those of usual languages are of 1 to 2 GB, and a build has them twice. */
+/** Additional space for images and layers: usual languages take 1 to 2 GB, and a build stores them twice. */
 const IMAGE_BYTES = 8 * 1024 ** 3;
 
 /** Builds one version, from the clone to code that an agent can start. */
@@ -35,7 +35,7 @@ export class VersionBuild {
     private readonly log: Logger,
   ) {}
 
-  /** Never rejects. An abort of `cancelled` ends as `interrupted`, of which nothing is kept. */
+  /** Never rejects. An abort of `cancelled` ends the build as `interrupted` and deletes its files. */
   async run(request: BuildVersion, cancelled: AbortSignal): Promise<StoredBuild> {
     const { agentId, deploymentId } = request;
     const late = AbortSignal.timeout(this.settings.builds.timeoutSeconds * 1000);

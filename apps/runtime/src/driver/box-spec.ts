@@ -9,7 +9,7 @@ export type BoxSource =
       /** The image of its containers; null: the host's default. */
       readonly image: string | null;
     }
-  /** What a build has produced: a folder of the host. */
+  /** The result of a build: a folder of the host. */
   | {
       readonly kind: 'build';
       readonly version: number;
@@ -66,4 +66,6 @@ export interface BoxSpec {
   /** null: the host's default. Drivers without containers ignore it. */
   readonly runtimeClass: string | null;
   readonly network: 'public' | 'none';
+  /** Where the box sees its volume; null: the driver's choice. Drivers without containers ignore it. */
+  readonly volumePath: string | null;
 }

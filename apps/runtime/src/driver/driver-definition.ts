@@ -3,7 +3,7 @@ import type { OperatorSettings } from '@berth/operator-file';
 import type { Logger } from '@berth/telemetry';
 import type { Driver } from './driver.js';
 
-/** What every driver gets from its host. */
+/** The dependencies that the host passes to every driver. */
 export interface DriverContext {
   /** Folder of the runtime's data, mode 0700; each agent has a folder below. */
   readonly dataDir: string;
@@ -14,7 +14,7 @@ export interface DriverContext {
 
 /** A driver with its settings. */
 export interface ConfiguredDriver {
-  /** What this host lacks, one line each with what to do; takes at most 5 s and changes nothing. */
+  /** Returns a line for each thing that this host lacks, with its remedy. Takes at most 5 s and changes nothing. */
   check(): Promise<readonly string[]>;
   /** Creates the driver, which is not open yet. */
   create(context: DriverContext): Driver;

@@ -45,7 +45,7 @@ export interface ListedBox {
   readonly epoch: number | null;
 }
 
-/** What a box uses. null: unknown on this host. */
+/** The resources that a box uses; null if unknown on this host. */
 export interface BoxStats {
   /** Memory in use, without caches that the kernel can drop. */
   readonly memoryBytes: number | null;
@@ -142,7 +142,7 @@ export abstract class Driver {
   abstract canStart(withinMs: number): Promise<boolean>;
   /** Every agent of this installation that has processes here, with or without a record. */
   abstract list(): Promise<readonly ListedBox[]>;
-  /** What the agent's box uses; null if it has none. Works for frozen boxes. */
+  /** Returns the resources that the agent's box uses; null if it has none. Works for frozen boxes. */
   abstract stats(agentId: string): Promise<BoxStats | null>;
   /** Bytes that the agent's volume takes on disk; null if unknown. Works without a box. */
   abstract volumeBytes(agentId: string): Promise<number | null>;
@@ -150,7 +150,7 @@ export abstract class Driver {
   freeMemMb(): number {
     return Math.floor(freemem() / 1024 / 1024);
   }
-  /** Work that goes on while the driver is open, until `signal` aborts; the caller runs it again when it throws. */
+  /** Background work while the driver is open, until `signal` aborts; the caller runs it again when it throws. */
   async keepUp(signal: AbortSignal): Promise<void> {
     if (!signal.aborted) await once(signal, 'abort');
   }

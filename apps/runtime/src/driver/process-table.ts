@@ -30,7 +30,7 @@ export const readProcess = async (pid: number): Promise<ProcessEntry | undefined
   return { pid, state, startedAt: `${(await bootId).trim()}:${ticks}` };
 };
 
-/** What a process uses. */
+/** The resources that a process uses. */
 export interface ProcessUsage {
   /** Resident memory in bytes. */
   readonly memoryBytes: number;
@@ -42,7 +42,7 @@ export interface ProcessUsage {
 /** Linux reports processor times in hundredths of a second, regardless of the kernel's own clock. */
 const TICKS_PER_SECOND = 100;
 
-/** What the process uses; undefined if there is none or it is a zombie. */
+/** Returns the resources that the process uses; undefined if it does not exist or is a zombie. */
 export const readUsage = async (pid: number): Promise<ProcessUsage | undefined> => {
   const [stat, status] = await Promise.all([
     readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ''),

@@ -14,13 +14,13 @@ const offering = (network: DriverCapabilities['network']): DriverCapabilities =>
 });
 
 describe('the network of a box', () => {
-  it('is the widest that the host offers, or none if its template says so', () => {
+  it('is the widest that the host offers, unless the template turns the network off', () => {
     expect(networkOf(null, offering(['public', 'none']))).toBe('public');
     expect(networkOf('none', offering(['public', 'none']))).toBe('none');
     expect(networkOf(null, offering(['none']))).toBe('none');
   });
 
-  it('is that of the host, whatever its template says, if all boxes share it', () => {
+  it('is that of the host, whatever the template, if all boxes share the host’s network', () => {
     expect(networkOf(null, offering('host'))).toBe('public');
     expect(networkOf('none', offering('host'))).toBe('public');
   });

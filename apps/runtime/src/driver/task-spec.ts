@@ -20,7 +20,7 @@ export interface TaskSpec {
 
 /** An image that a Dockerfile takes files from. */
 export interface BaseImage {
-  /** As BuildKit asks for it. */
+  /** The name under which BuildKit requests it. */
   readonly name: string;
   /** The complete reference. */
   readonly reference: string;
@@ -34,7 +34,7 @@ export interface ImageBuildSpec extends Omit<TaskSpec, 'script' | 'env'> {
   readonly images: readonly BaseImage[];
 }
 
-/** How a task ended. */
+/** The outcome of a task. */
 export type TaskEnd =
   | { readonly how: 'exited'; readonly code: number }
   /** `KILL` also by the kernel, when the task had no memory left. */
@@ -42,5 +42,5 @@ export type TaskEnd =
   | { readonly how: 'disk_full' }
   | { readonly how: 'aborted' };
 
-/** How the build of an image ended. `image`: its reference with its digest; it is on this host. */
+/** The outcome of building an image. `image`: its reference with its digest; it is on this host. */
 export type ImageBuildEnd = { readonly how: 'built'; readonly image: string } | TaskEnd;

@@ -1,4 +1,13 @@
-import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -8,6 +17,7 @@ import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { agentFolders } from '../agent/agent-folders.js';
 import { AgentLogs } from './agent-logs.js';
+import { SystemLog } from './system-log.js';
 
 /** Calls by which this process has read so far, see proc(5). */
 const reads = (): number => Number(/^syscr: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
@@ -223,6 +233,22 @@ describe('the logs of an agent', () => {
       cursor = page.nextCursor;
     }
     expect(seen).toEqual(Array.from({ length: 200 }, (_, n) => String(n)));
+  });
+
+  it('are neither read nor written through a link that stands in place of a file, nor wait for a pipe', async () => {
+    const folder = agentFolders(dataDir, agentId).logs;
+    const other = join(dataDir, 'of-another-agent');
+    write(1, 'of another agent');
+    renameSync(join(folder, logFileName(1)), other);
+    const before = readFileSync(other, 'utf8');
+    symlinkSync(other, join(folder, logFileName(1)));
+    await new SystemLog({ dataDir }).add(agentId, 'info', 'of the host');
+    expect(readFileSync(other, 'utf8')).toBe(before);
+    expect(await messages()).toEqual([]);
+    rmSync(join(folder, logFileName(1)));
+    execFileSync('mkfifo', [join(folder, logFileName(1))]);
+    await new SystemLog({ dataDir }).add(agentId, 'info', 'of the host');
+    expect(await messages()).toEqual([]);
   });
 
   it('reject a cursor that they did not issue', async () => {

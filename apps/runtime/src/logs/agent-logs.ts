@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { open, readdir, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MAX_LOG_WAIT_MS, type LogEntry, type LogsPage, type ReadLogs } from '@berth/contracts/runtime';
@@ -131,12 +132,15 @@ const readOnwards = async (
   return { entries, next, atEnd: true };
 };
 
+/** Follows no symlink and opens no FIFO: the guest can write here, and the host may be root. */
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
 const openFile = async (
   folder: string,
   number: number,
 ): Promise<({ readonly handle: FileHandle } & AsyncDisposable) | undefined> => {
   // The file may have been deleted by rotation since the folder was listed.
-  const handle = await open(join(folder, logFileName(number)), 'r').catch(() => undefined);
+  const handle = await open(join(folder, logFileName(number)), READ).catch(() => undefined);
   return handle && { handle, [Symbol.asyncDispose]: () => handle.close() };
 };
 

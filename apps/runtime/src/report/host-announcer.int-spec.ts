@@ -48,7 +48,7 @@ describe('a host that announces itself', () => {
     expect(await host.deliver(agentId, 2, 'still here')).toBe('echo: still here');
   });
 
-  it('sends the idle time of its agents, and takes over the one that the response has for that epoch', async () => {
+  it('sends the idle time of its agents, and adopts the idle time in the response if the epoch matches', async () => {
     host = await HostFixture.open();
     const recipe = HostFixture.recipe({ idleTtlSeconds: 900 });
     const { agentId } = recipe;

@@ -43,8 +43,9 @@ export class RevokedCredential implements OnApplicationBootstrap, BeforeApplicat
     while (!signal.aborted) {
       await pause(EVERY_MS, signal);
       if (signal.aborted || this.link.connected || !(await this.isRefused())) refusedSince = undefined;
-      else refusedSince ??= Date.now();
-      if (refusedSince !== undefined && Date.now() - refusedSince >= REFUSED_FOR_MS) await this.endAgents();
+      else refusedSince ??= performance.now();
+      if (refusedSince !== undefined && performance.now() - refusedSince >= REFUSED_FOR_MS)
+        await this.endAgents();
     }
   }
 

@@ -19,14 +19,14 @@ const RETRY_MS = 3_000;
 /** Injection token of the function that waits, for a clock of a test's own. */
 const WAIT = Symbol('wait');
 
-/** What is known from the earlier polls of one wake. */
+/** The results of the earlier polls since one wake. */
 interface Earlier {
   /** JSON of the last list that `schedules` has. */
   readonly reported: string | null;
   readonly problem: string | null;
 }
 
-/** Polls the programs of awake agents for their schedules. That is no activity: an agent falls asleep as if it were not polled. */
+/** Polls the programs of awake agents for their schedules. A poll is not activity and never delays a sleep. */
 @Injectable()
 export class SchedulePolls implements PollsOfSchedules {
   constructor(
@@ -65,7 +65,7 @@ export class SchedulePolls implements PollsOfSchedules {
     if (polled.state === 'none') return earlier;
     if (polled.state === 'list' && JSON.stringify(polled.entries) === earlier.reported) return earlier;
     const problem = polled.state === 'failed' ? polled.problem : await this.report(agentId, polled.entries);
-    // A program that stays as it is gets one line in each wake, not one a minute.
+    // An unchanged problem is logged once for each wake, not once a minute.
     if (problem !== null && problem !== earlier.problem)
       await this.systemLog.add(agentId, 'warn', `GET /schedules of the program was ignored: ${problem}.`);
     return { problem, reported: reportedBy(polled, problem) ?? earlier.reported };

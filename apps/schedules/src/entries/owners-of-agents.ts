@@ -3,7 +3,7 @@ import { DomainError } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 
-/** Whose agents are, as `agents` knows. */
+/** Looks up in `agents` which account and end user an agent belongs to. */
 @Injectable()
 export class OwnersOfAgents {
   constructor(@Inject(Requester) private readonly requester: Pick<Requester, 'request'>) {}
@@ -13,7 +13,7 @@ export class OwnersOfAgents {
     return this.requester.request(nextWakeRequests.ownerOf, { agentId });
   }
 
-  /** As `of`; an agent of another account is not found either. */
+  /** Like `of`, but an agent of another account is not found. */
   async within(accountId: string, agentId: string): Promise<OwnerOfAgent> {
     const owner = await this.of(agentId);
     if (owner.accountId === accountId) return owner;

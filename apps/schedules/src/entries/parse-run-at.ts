@@ -1,6 +1,10 @@
 /** A date and time with a zone: without one, it would mean another moment on another machine. */
 const TIME = /^(\d{4}-\d\d-\d\d)T(\d\d):\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d(?::?\d\d)?)$/;
 
+/** Times outside these years have no form of ISO 8601 that is as long as the others, and PostgreSQL reads none of them. */
+const EARLIEST = Date.parse('0001-01-01T00:00:00.000Z');
+const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
+
 /** Parses an ISO 8601 time to milliseconds since the Unix epoch; undefined if it is not valid. */
 export const parseRunAt = (value: unknown): number | undefined => {
   const match = typeof value === 'string' ? TIME.exec(value) : null;
@@ -9,7 +13,7 @@ export const parseRunAt = (value: unknown): number | undefined => {
   // `Date.parse` reads the 30th of February as the 2nd of March.
   if (!isDate(date)) return undefined;
   const millis = Date.parse(normal(value));
-  return Number.isNaN(millis) ? undefined : millis;
+  return millis >= EARLIEST && millis <= LATEST ? millis : undefined;
 };
 
 const isDate = (date: string): boolean => {

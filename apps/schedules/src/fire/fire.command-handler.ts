@@ -6,7 +6,7 @@ import type { FiringError } from '../schedule/schedule.js';
 import { ScheduleStreams } from '../schedule/schedule.streams.js';
 import { systemOrigin } from './system-origin.js';
 
-/** How a firing ended. */
+/** The outcome of a firing. */
 export interface FiringOutcome {
   readonly ran: boolean;
   readonly error: FiringError | null;

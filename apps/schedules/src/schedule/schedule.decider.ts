@@ -33,7 +33,7 @@ export type ScheduleCommand =
       readonly source: Source;
       readonly digest: string;
       readonly entries: readonly PublishedEntry[];
-      /** Those of the entries whose `nextRunAt` has fired, as the projection knows; by id. */
+      /** The entries whose `nextRunAt` has already fired, by id, according to the projection. */
       readonly firedBefore: readonly string[];
       readonly now: number;
     }
@@ -73,7 +73,7 @@ const decide = (command: ScheduleCommand, schedules: Schedules): readonly Schedu
   }
 };
 
-/** What an agent wants to be woken for, and when. */
+/** Decides which list of an agent is in force, when its entries fire, and that each time fires once. */
 export const scheduleDecider: Decider<Schedules, ScheduleCommand, ScheduleEvent> = {
   initial: NO_SCHEDULES,
   decide,

@@ -269,7 +269,7 @@ describe('a firing', () => {
     expect(history.end(fired)).toEqual([]);
   });
 
-  it('records that a prompt was handed over, and neither a wake without a prompt nor a prompt that was not taken', () => {
+  it('records a prompt as handed over, but not a wake without a prompt or a prompt that was not taken', () => {
     const prompt = { endUserId: null, data: 'Tea.' };
     const typesOfEnd = (entry: Partial<PublishedEntry>, error: FiringEnded['error'] = null) => {
       const history = new History();

@@ -138,7 +138,7 @@ export const NO_SCHEDULES: Schedules = {
 const KEPT_FIRED = 200;
 export const MINUTE_MS = 60_000;
 
-/** When the first of the entries wakes the agent. ISO 8601 times of the same format sort as text. */
+/** The time of the earliest wake of the entries. ISO 8601 times of the same format sort as text. */
 export const earliest = (entries: readonly Pick<NextWake, 'nextWakeAt'>[]): string | null =>
   entries
     .map(({ nextWakeAt }) => nextWakeAt)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { repository, slowly, type DeployTarget } from './deploy.fixture.js';
 import { processesOf } from './processes.fixture.js';
 
-/** When the processes of builds end. */
+/** When builds end, and with them all their processes. */
 export const describeBuilds = (target: DeployTarget): void => {
   describe('a build', () => {
     it('leaves no process behind', async () => {

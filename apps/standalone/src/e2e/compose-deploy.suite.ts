@@ -1,29 +1,72 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { SERVICES } from '@berth/contracts/operations';
+import type { FakeUpstream } from '@berth/testing/upstream';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
 import type { ComposeStack } from './compose.fixture.js';
 import { Executions } from './executions.fixture.js';
+import { LlmAgent } from './llm.fixture.js';
 
 const EVERY_MS = 50;
-const DEPLOYED_WITHIN_MS = 300_000;
-const BEHIND_PROXY = ['accounts', 'agents', 'audit', 'delivery', 'end-users', 'exec', 'files', 'gateway'];
+/** From before the first service is replaced until after the last one has its successor. */
+const LONG_MS = 60_000;
+const DEPLOYED_WITHIN_MS = 600_000;
+/** With the build of an image. */
+const BUILT_WITHIN_MS = 900_000;
+/** What can be replaced without the loss of a call. */
+const SEAMLESS = [...SERVICES, 'gateway'];
 
-/** Deploys of a compose installation by `tools/deploy.mjs`. */
-export const describeDeploys = (stack: () => ComposeStack): void => {
+/** Deploys of a compose installation by Nx. */
+export const describeDeploys = (stack: () => ComposeStack, upstream: () => FakeUpstream): void => {
   describe('a deploy', () => {
     const api = new Api(stack);
+
+    const byService = async (read: (service: string) => Promise<string>): Promise<Record<string, string>> => {
+      const entries = [...SEAMLESS, 'runtime'].map(
+        async (service) => [service, await read(service)] as const,
+      );
+      return Object.fromEntries(await Promise.all(entries));
+    };
+    const builtImages = () => byService((service) => stack().builtImageOf(service));
+    const containers = () => byService((service) => stack().containerOf(service));
+
+    beforeAll(async () => {
+      await stack().commit();
+    });
+
+    it(
+      'builds just the service that changed, replaces just that one, and loses no call',
+      async () => {
+        const [images, running] = [await builtImages(), await containers()];
+        const { id } = await api.runningAgent();
+        appendFileSync(join(stack().clone, 'apps/exec/src/main.ts'), '// Changed.\n');
+        await stack().nx('affected', '-t', 'image', '--base=HEAD');
+        const { exec: built, ...others } = await builtImages();
+        expect({ ...others, exec: images['exec'] }).toEqual(images);
+        expect(built).not.toBe(images['exec']);
+        const traffic = new Traffic(api, id);
+        await stack().nx('deploy', 'infra');
+        expect((await traffic.end()).filter((outcome) => outcome !== 'ok')).toEqual([]);
+        expect(await stack().imageOf('exec')).toBe(built);
+        const { exec: replaced, ...kept } = await containers();
+        expect({ ...kept, exec: running['exec'] }).toEqual(running);
+        expect(replaced).not.toBe(running['exec']);
+      },
+      BUILT_WITHIN_MS,
+    );
 
     it(
       'loses no call while the gateway and every service behind it are replaced',
       async () => {
         const { id } = await api.runningAgent();
-        const images = new Map<string, string>();
-        for (const service of BEHIND_PROXY)
-          images.set(service, await stack().rebuild(service, 'LABEL release=next'));
+        for (const service of SEAMLESS) await stack().rebuild(service, 'LABEL release=next');
         const traffic = new Traffic(api, id);
-        await stack().deploy(...BEHIND_PROXY);
+        await stack().nx('deploy', 'infra');
         const outcomes = await traffic.end();
-        for (const [service, image] of images) expect(await stack().imageOf(service)).toBe(image);
+        for (const service of SEAMLESS)
+          expect(await stack().imageOf(service)).toBe(await stack().builtImageOf(service));
         expect(outcomes.filter((outcome) => outcome !== 'ok')).toEqual([]);
         expect(outcomes.length).toBeGreaterThan(100);
       },
@@ -31,20 +74,29 @@ export const describeDeploys = (stack: () => ComposeStack): void => {
     );
 
     it(
-      'of the gateway waits for a call that takes longer than a stop may',
+      'waits for commands, chats and calls of models that take longer than a stop may',
       async () => {
-        const { id } = await api.runningAgent({ templateId: 'blank' });
-        const image = await stack().rebuild('gateway', 'LABEL release=waits');
-        const call = new Executions(api, id).run('sleep 25; echo waited');
-        await stack().deploy('gateway');
-        expect((await call).body).toMatchObject({ exitCode: 0, stdout: 'waited\n' });
-        expect(await stack().imageOf('gateway')).toBe(image);
+        const agent = await api.runningAgent({ templateId: 'probe' });
+        const program = await LlmAgent.of(api, stack, agent.id);
+        for (const service of ['delivery', 'exec', 'llm', 'gateway'])
+          await stack().rebuild(service, 'LABEL release=waits');
+        const released = delay(LONG_MS);
+        upstream().on('slow', { pauseAfter: { chunks: 1, pause: released }, textTokens: 10 });
+        const calls = [
+          new Executions(api, agent.id).run(`sleep ${String(LONG_MS / 1000)}`, { timeout: 120 }),
+          program.send('slow', { stream: true }).then(({ status }) => ({ status })),
+          api.chat(agent.id, `slow ${String(LONG_MS)}`),
+        ];
+        await stack().nx('deploy', 'infra');
+        expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200, 200, 200]);
+        for (const service of ['delivery', 'exec', 'llm', 'gateway'])
+          expect(await stack().imageOf(service)).toBe(await stack().builtImageOf(service));
       },
       DEPLOYED_WITHIN_MS,
     );
 
     it(
-      'goes back to the images before when a service does not become healthy',
+      'restores the previous images of all services when one of them does not become healthy',
       async () => {
         const before = new Map<string, string>();
         for (const service of ['agents', 'exec']) before.set(service, await stack().imageOf(service));
@@ -52,20 +104,20 @@ export const describeDeploys = (stack: () => ComposeStack): void => {
         await stack().rebuild('agents', 'LABEL release=after');
         await stack().rebuild('exec', 'ENTRYPOINT ["false"]');
         const traffic = new Traffic(api, id);
-        await expect(stack().deploy('agents', 'exec')).rejects.toThrow('Command failed');
+        await expect(stack().nx('deploy', 'infra')).rejects.toThrow('exec: its container ended');
         expect((await traffic.end()).filter((outcome) => outcome !== 'ok')).toEqual([]);
         for (const [service, image] of before) expect(await stack().imageOf(service)).toBe(image);
-        expect(await stack().deploy('agents', 'exec')).toContain('Every service already runs its image.');
+        expect(await stack().nx('deploy', 'infra')).toContain('Every service already runs its image.');
       },
       DEPLOYED_WITHIN_MS,
     );
 
     it(
-      'of the runtime ends with calls that succeed',
+      'of the runtime leaves an installation in which calls succeed',
       async () => {
         const { id } = await api.runningAgent();
         const image = await stack().rebuild('runtime', 'LABEL release=next');
-        await stack().deploy('runtime');
+        await stack().nx('deploy', 'infra');
         expect(await stack().imageOf('runtime')).toBe(image);
         await stack().healthy(30_000);
         expect((await api.chat(id, 'back?')).status).toBe(200);
@@ -88,7 +140,7 @@ class Traffic {
     this.#sending = this.send();
   }
 
-  /** What became of each call. */
+  /** Stops sending and returns the outcome of each call. */
   async end(): Promise<string[]> {
     this.#ended = true;
     await this.#sending;

@@ -1,24 +1,24 @@
 import { eventually, programArguments } from '@berth/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
-import { OnTerminal } from './pty.fixture.js';
+import { PtyProgram } from './pty.fixture.js';
 import type { Stack } from './stack.fixture.js';
 
 /** `berth agents console` on a real terminal. */
 export const describeConsoleCommand = (stack: () => Stack): void => {
   const api = new Api(stack);
-  let opened: OnTerminal | undefined;
+  let opened: PtyProgram | undefined;
 
-  const open = (agent: string): OnTerminal => {
+  const open = (agent: string): PtyProgram => {
     const [url = ''] = stack().urls;
     const env = { BERTH_URL: url, BERTH_API_KEY: stack().key };
-    return (opened = OnTerminal.run(
+    return (opened = PtyProgram.run(
       [process.execPath, ...programArguments('cli'), 'agents', 'console', agent],
       env,
     ));
   };
 
-  const shellIn = async (agent: string): Promise<OnTerminal> => {
+  const shellIn = async (agent: string): Promise<PtyProgram> => {
     const terminal = open(agent);
     // Assembled by the shell, so that the echo of the keys does not match.
     terminal.press('echo "rea""dy"\r');
@@ -39,7 +39,7 @@ export const describeConsoleCommand = (stack: () => Stack): void => {
       opened = undefined;
     });
 
-    it('is a terminal of the size of its window, and ends with the shell, the terminal as before', async () => {
+    it('keeps the size of the window, ends when the shell exits, and restores the terminal', async () => {
       const { name, id } = await newAgent();
       const terminal = await shellIn(name);
       terminal.press('echo "[$(stty size)] [$BERTH_AGENT_ID]"\r');
@@ -56,10 +56,10 @@ export const describeConsoleCommand = (stack: () => Stack): void => {
       expect(await terminal.ended).toEqual({ code: 0, restored: true });
     });
 
-    it('passes Ctrl-C to the program in the agent, and continues to run', async () => {
+    it('passes Ctrl-C to the program in the agent and keeps running', async () => {
       const { id } = await newAgent();
       const terminal = await shellIn(id);
-      // The keys are shown by the terminal before the program runs, and what the program prints only then.
+      // Only the shell's output starts a line with `begun`; the echo of the keys does not.
       terminal.press('echo "beg""un"; sleep 600\r');
       await terminal.untilShown(/^begun/m);
       terminal.press('\u0003');
@@ -69,7 +69,7 @@ export const describeConsoleCommand = (stack: () => Stack): void => {
       expect((await terminal.ended).restored).toBe(true);
     });
 
-    it('is left with ~. while a program runs, and the terminal is as before', async () => {
+    it('ends at ~. while a program runs, and restores the terminal', async () => {
       const { id } = await newAgent();
       const terminal = await shellIn(id);
       terminal.press('cat\r~.');
@@ -83,7 +83,7 @@ export const describeConsoleCommand = (stack: () => Stack): void => {
       expect(await terminal.ended).toEqual({ code: -15, restored: true });
     });
 
-    it('says that the agent is gone when it is put to sleep, with exit code 3 and the terminal as before', async () => {
+    it('reports that the agent is gone when the agent is put to sleep, exits with 3 and restores the terminal', async () => {
       const { id } = await newAgent();
       const terminal = await shellIn(id);
       await api.post(`/api/agents/${id}/sleep`);
@@ -91,7 +91,7 @@ export const describeConsoleCommand = (stack: () => Stack): void => {
       await terminal.untilShown(/The agent is gone/);
     });
 
-    it('says why there is no console, with exit code 1 and the terminal untouched', async () => {
+    it('reports why there is no console, exits with 1 and leaves the terminal unchanged', async () => {
       const { id } = await newAgent();
       await api.post(`/api/agents/${id}/stop`);
       const terminal = open(id);

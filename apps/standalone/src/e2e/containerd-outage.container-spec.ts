@@ -22,7 +22,7 @@ let env: Env;
 let stack: StandaloneStack;
 let silent: Server;
 
-/** Lets the address that the installation uses lead to another socket from now on. */
+/** Points the address that the installation uses at another socket. */
 const pointTo = (socket: string): void => {
   symlinkSync(socket, `${address}.next`);
   renameSync(`${address}.next`, address);
@@ -36,7 +36,7 @@ const restore = (): void => {
 beforeAll(async () => {
   pointTo(containerTestHost().address);
   env = { ...(await prepareContainerStack(folder.path)), CONTAINERD_ADDRESS: address };
-  // Accepts connections and says nothing, as a stopped process does.
+  // Accepts connections but never responds, like a process that is stopped with SIGSTOP.
   silent = createServer((socket) => connections.add(socket.on('error', () => undefined)));
   silent.listen(join(folder.path, 'hung.sock'));
   await once(silent, 'listening');
@@ -75,7 +75,7 @@ const stateOf = async (id: string): Promise<unknown> => (await api.get(`/api/age
 describe.each(['hung', 'dead'])('while containerd is %s', (state) => {
   const outage = (): void => pointTo(join(folder.path, `${state}.sock`));
 
-  it('running agents and calls to them continue, and agents sleep and wake', async () => {
+  it('running agents serve calls, sleep and wake', async () => {
     const { id } = await api.runningAgent();
     const exec = new Executions(api, id);
     outage();
@@ -88,7 +88,7 @@ describe.each(['hung', 'dead'])('while containerd is %s', (state) => {
     expect(await stateOf(id)).toBe('running');
   });
 
-  it('a cold wake is 503 within 5 s, the agent stays asleep, and wakes when containerd is back', async () => {
+  it('a cold wake fails with 503 within 5 s; the agent stays asleep and wakes once containerd is back', async () => {
     const id = await coldAgent();
     outage();
     expectRefusal(await timed(new Files(() => stack, id).list()));
@@ -104,7 +104,7 @@ describe.each(['hung', 'dead'])('while containerd is %s', (state) => {
     expect(performance.now() - since).toBeLessThan(WORKS_WITHIN_MS);
   });
 
-  it('a chat with an agent asleep is 503 within 5 s, and the agent stays asleep', async () => {
+  it('a chat with a cold agent fails with 503 within 5 s, and the agent stays asleep', async () => {
     const id = await coldAgent();
     outage();
     const refused = await timed(api.chat(id, 'hello'));
@@ -112,7 +112,7 @@ describe.each(['hung', 'dead'])('while containerd is %s', (state) => {
     expect(await stateOf(id)).toBe('sleeping');
   });
 
-  it('a creation is 503 within 5 s and leaves nothing, and succeeds when containerd is back', async () => {
+  it('a creation fails with 503 within 5 s, leaves nothing behind, and succeeds once containerd is back', async () => {
     const name = `created while ${state}`;
     const create = (): Promise<ApiResponse> => api.post('/api/agents', { name, templateId: 'blank' });
     outage();
@@ -123,7 +123,7 @@ describe.each(['hung', 'dead'])('while containerd is %s', (state) => {
     await api.inState(String(created.body['id']), 'running', WORKS_WITHIN_MS);
   });
 
-  it('a deployment is 503 within 5 s', async () => {
+  it('a deployment fails with 503 within 5 s', async () => {
     const { id } = await api.runningAgent({ templateId: 'blank' });
     outage();
     const repoUrl = 'https://github.com/owner/repository';

@@ -12,7 +12,7 @@ import { queryTables } from './tables.fixture.js';
 const SUSPENDED = '403 end_user_suspended';
 const outcome = (response: ApiResponse): string => `${response.status} ${String(codeOf(response))}`;
 
-/** What the suspension of an end user stops, and what it leaves. */
+/** What the suspension of an end user stops, and what still works. */
 export const describeEndUserSuspension = (stack: () => Stack): void => {
   const api = new Api(stack);
 

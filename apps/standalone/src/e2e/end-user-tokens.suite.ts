@@ -7,7 +7,7 @@ import { openAccount, runningAgentOf } from './opened-accounts.fixture.js';
 import type { Stack } from './stack.fixture.js';
 import { queryTables } from './tables.fixture.js';
 
-/** What a token of an end user is good for, over the public API. */
+/** What a token of an end user permits, over the public API. */
 export const describeEndUserTokens = (stack: () => Stack): void => {
   const api = new Api(stack);
   const put = (externalId: string, body: unknown = {}) =>

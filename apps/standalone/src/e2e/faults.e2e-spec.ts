@@ -168,7 +168,7 @@ describe.each([
     signalAll([pid], 'SIGKILL');
   };
 
-  it('while it is awake: the agent answers again', async () => {
+  it('while it is awake: the agent recovers and responds to chats', async () => {
     const { id } = await api.runningAgent();
     killIt(id);
     await eventually(async () => expect((await api.chat(id, 'back?')).body.response).toContain('back?'), {
@@ -177,7 +177,7 @@ describe.each([
     expect((await api.get(`/api/agents/${id}`)).body['state']).toBe('running');
   });
 
-  it('while it sleeps warm: the agent answers when it is woken', async () => {
+  it('while it sleeps warm: a chat wakes the agent and gets a response', async () => {
     const { id } = await api.runningAgent();
     expect((await api.post(`/api/agents/${id}/sleep`)).body).toMatchObject({
       state: 'sleeping',
@@ -190,7 +190,7 @@ describe.each([
     expect((await api.get(`/api/agents/${id}`)).body['state']).toBe('running');
   });
 
-  it('during a chat: the caller gets an error, and the next message gets an answer', async () => {
+  it('during a chat: the caller gets an error, and the next message gets a response', async () => {
     const { id } = await api.runningAgent({ templateId: 'probe' });
     const begun = Date.now();
     const chat = api.chat(id, 'slow 60000');
@@ -227,7 +227,7 @@ describe('a caller that disconnects during a chat', () => {
     expect(await hungUp).toBeInstanceOf(Error);
     const next = await api.post(`/api/agents/${id}/chat`, { message: 'slow 1', conversation_id });
     expect(next.body['response']).toBe('slept 1');
-    // The agent would have seen two messages at a time.
+    // Had the first chat been cancelled for the agent too, the agent would have handled two messages at once.
     expect((await api.chat(id, 'most')).body.response).toBe('1');
   });
 });

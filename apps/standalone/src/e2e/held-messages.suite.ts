@@ -7,7 +7,7 @@ import { AgentSchedules, fromNow } from './schedules.fixture.js';
 import type { Stack } from './stack.fixture.js';
 import { Webhook } from './webhooks.fixture.js';
 
-/** When a published entry is due: late enough to forbid its agent's wakes before, even on a loaded machine. */
+/** When a published entry is due: late enough that the test can forbid wakes before, even on a loaded machine. */
 const DUE_IN_MS = 15_000;
 const UNTIL_FIRED = { timeoutMs: 60_000, intervalMs: 250 };
 /** The longest time from the removal of a cap to the delivery of the webhooks that waited for it. */
@@ -30,7 +30,7 @@ export const describeHeldMessages = (stack: () => Stack): void => {
   const expectNoPrompt = async (own: AgentSchedules): Promise<void> =>
     expect((await own.executions.run('cat received')).body.exitCode).toBe(1);
 
-  describe.concurrent('an agent whose wakes a cap refuses', () => {
+  describe.concurrent('an agent that a cap keeps asleep', () => {
     it.each([
       ['compute_cap_reached', { compute_minutes_cap: 0 }],
       ['wake_limit_reached', { wakes_per_hour: 0 }],
@@ -60,7 +60,7 @@ export const describeHeldMessages = (stack: () => Stack): void => {
   });
 
   describe.concurrent('a schedule that fires during a suspension', () => {
-    it('of its end user fails with end_user_suspended, and does not fire again after it', async () => {
+    it('of its end user fails with end_user_suspended, and does not fire again when the suspension ends', async () => {
       const { externalId, agentId } = await anOwner(api, { templateId: 'probe' });
       const own = new AgentSchedules(api, agentId);
       await publishTea(own);
@@ -71,7 +71,7 @@ export const describeHeldMessages = (stack: () => Stack): void => {
       await expectNoPrompt(own);
     }, 120_000);
 
-    it('of its account fails with account_suspended, and does not fire again after it', async () => {
+    it('of its account fails with account_suspended, and does not fire again when the suspension ends', async () => {
       const { id, key } = await openAccount(api, 'scheduled');
       const apiOfAccount = new Api(() => ({ ...stack(), key }));
       const own = new AgentSchedules(apiOfAccount, await runningAgentOf(api, key, { templateId: 'probe' }));

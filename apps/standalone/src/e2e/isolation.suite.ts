@@ -5,7 +5,7 @@ import { Api, codeOf, type ApiResponse } from './api.fixture.js';
 import { openAccount, runningAgentOf, type OpenedAccount } from './opened-accounts.fixture.js';
 import type { Stack } from './stack.fixture.js';
 
-/** How another account's key meets each route. */
+/** The expected response of a route to another account's key. */
 type Row =
   | 'public'
   /** Needs a scope that the key of no opened account has. */
@@ -105,7 +105,7 @@ const MATRIX: Readonly<Record<string, Row>> = {
   'DELETE /api/v1/operations/hosts/{id}': 'operate',
 };
 
-/** What one account has and sees of another: nothing. */
+/** Tests that an account sees nothing of another one. */
 export const describeIsolation = (stack: () => Stack): void => {
   const api = new Api(stack);
 

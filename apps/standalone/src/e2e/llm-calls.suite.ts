@@ -68,7 +68,7 @@ export const describeLlm = (stack: () => Stack, upstream: () => FakeUpstream): v
       }, SETTLED);
     });
 
-    it('the assistant uses the default model, and its shell', async () => {
+    it('the assistant uses the default model and its shell, and remembers that in a new process', async () => {
       const { id } = await api.runningAgent({ templateId: 'assistant' });
       const { body } = await api.chat(id, 'use shell {"command":"echo written > note; cat note"}');
       expect(body.response).toContain('written');
@@ -76,6 +76,15 @@ export const describeLlm = (stack: () => Stack, upstream: () => FakeUpstream): v
         `/api/agents/${id}/files/list?path=`,
       );
       expect(files.entries.map(({ name }) => name)).toContain('note');
+      await api.post(`/api/agents/${id}/stop`);
+      await api.inState(id, 'stopped', 30_000);
+      await api.post(`/api/agents/${id}/start`);
+      await api.inState(id, 'running', 30_000);
+      expect((await api.chat(id, `what about ${id}?`)).status).toBe(200);
+      const asked = upstream()
+        .requestsFor('gpt')
+        .map(({ body: sent }) => JSON.stringify(sent['messages']));
+      expect(asked.findLast((messages) => messages.includes(id))).toContain('cat note');
     });
   });
 
@@ -175,9 +184,11 @@ export const describeKilledLlm = (
 ): void => {
   const api = new Api(stack);
 
-  it('calls whose process is killed amid 50 streams are settled once, as estimated', async () => {
-    const { id } = await api.runningAgent({ templateId: 'probe' });
-    const agent = await LlmAgent.of(api, stack, id);
+  it('calls whose process is killed amid 50 streams are settled once, as estimated, also for the end user', async () => {
+    const { externalId, agentId } = await anOwner(api, { templateId: 'probe' });
+    const policy = { llm_spend_cap_cents_per_month: 1_000 };
+    await api.call('PUT', `${PEOPLE}/${externalId}/policy`, { body: { policy } });
+    const agent = await LlmAgent.of(api, stack, agentId);
     const gate = Promise.withResolvers<undefined>();
     upstream().on('killed', { textTokens: 50, pauseAfter: { chunks: 5, pause: gate.promise } });
     const replies = Array.from({ length: 50 }, () => agent.send('killed', { stream: true, max_tokens: 60 }));
@@ -196,6 +207,10 @@ export const describeKilledLlm = (
         expect(calls).toHaveLength(50);
         for (const call of calls)
           expect(call).toMatchObject({ status: 'estimated', costCents: call.reservedCents });
+        const aiCents = Number(calls.reduce((sum, { costCents }) => sum + costCents, 0).toFixed(6));
+        const used = await api.get<{ totals: object }>(`/api/v1/usage?agentId=${agentId}`);
+        expect(used.body.totals).toMatchObject({ llm: { requests: 50 }, aiCents });
+        expect((await api.get(`${PEOPLE}/${externalId}`)).body['spend']).toMatchObject({ aiCents });
       },
       { timeoutMs: 120_000, intervalMs: 500 },
     );

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Env } from '@berth/config';
+import { eventually } from '@berth/testing';
 import { FakeUpstream, UPSTREAM_KEY, type Dialect } from '@berth/testing/upstream';
 import type { Api } from './api.fixture.js';
 import type { Stack } from './stack.fixture.js';
@@ -21,10 +22,29 @@ const MODELS: Readonly<Record<string, Dialect>> = {
   left: 'openai',
   slow: 'openai',
   killed: 'openai',
+  drained: 'openai',
+  shown: 'openai',
+  bounded: 'openai',
+  afforded: 'openai',
+  paid: 'openai',
+  flooded: 'openai',
+  'late-error': 'openai',
+  'parts-of-price': 'openai',
+  'claude-shown': 'anthropic',
+  'claude-parts': 'anthropic',
+  'claude-flooded': 'anthropic',
+  'claude-broken': 'anthropic',
 };
 
-/** A token of input costs 0.001 cents, one of output 0.002. */
+/** A token of input costs 0.001 cents, one of output 0.002; of some models, parts of them have rates of their own. */
 const rates = 'inputCentsPerMillion: 1000, outputCentsPerMillion: 2000';
+const PARTS =
+  ', cachedInputCentsPerMillion: 100, cacheWriteCentsPerMillion: 1250, reasoningCentsPerMillion: 3000';
+const ADDED: Readonly<Record<string, string>> = {
+  'parts-of-price': PARTS,
+  'claude-parts': PARTS,
+  'claude-shown': ', allowedBetas: [allowed-beta]',
+};
 export const centsOf = (input: number, output: number): number => (input + 2 * output) / 1000;
 
 const fileFor = (url: string): string => `llm:
@@ -35,18 +55,23 @@ const fileFor = (url: string): string => `llm:
 ${Object.entries(MODELS)
   .map(
     ([name, dialect]) =>
-      `    - { name: ${name}, provider: ${dialect}, ${rates}, contextTokens: 100000, maxOutputTokens: 1000 }`,
+      `    - { name: ${name}, provider: ${dialect}, ${rates}${ADDED[name] ?? ''}, contextTokens: 100000, maxOutputTokens: 1000 }`,
   )
   .join('\n')}
   defaultModel: gpt
 `;
 
-/** Starts an upstream, and names its models in the operator's file of an installation that is about to start. */
+/**
+ * Starts an upstream, and names its models in the operator's file of an installation that is about to start.
+ * `reachedAs`: by what name containers reach this machine; by default only programs on it reach the upstream.
+ */
 export const provideModels = async (
   dataDir: string,
+  reachedAs?: string,
 ): Promise<{ readonly upstream: FakeUpstream; readonly env: Env }> => {
-  const upstream = await FakeUpstream.start();
-  writeFileSync(join(dataDir, 'berth.yaml'), fileFor(upstream.url));
+  const upstream = await FakeUpstream.start(reachedAs === undefined ? {} : { host: '0.0.0.0' });
+  const url = reachedAs === undefined ? upstream.url : upstream.url.replace('127.0.0.1', reachedAs);
+  writeFileSync(join(dataDir, 'berth.yaml'), fileFor(url));
   return { upstream, env: { UPSTREAM_KEY } };
 };
 
@@ -67,6 +92,18 @@ export interface LlmReply {
   readonly text: string;
 }
 
+export type CallBody = Readonly<Record<string, unknown>> & { readonly model: string };
+
+export interface LlmRequest {
+  /** Null: GET. A function makes a stream, whose length is not said. */
+  readonly body: unknown;
+  readonly headers?: Record<string, string>;
+  /** In place of that of the agent; null: none. */
+  readonly token?: string | null;
+}
+
+const ATTEMPTS = 20;
+
 /** Calls models with the token of one agent, as its program does. */
 export class LlmAgent {
   private constructor(
@@ -76,9 +113,62 @@ export class LlmAgent {
     private readonly token: string,
   ) {}
 
-  static async of(api: Api, stack: () => Stack, agentId: string): Promise<LlmAgent> {
-    const { body } = await api.chat(agentId, 'env OPENAI_API_KEY');
+  /** `key` is one of the agent's account; default: the first account's. */
+  static async of(api: Api, stack: () => Stack, agentId: string, key?: string): Promise<LlmAgent> {
+    const path = `/api/agents/${agentId}/chat`;
+    const options = key === undefined ? {} : { key };
+    const { body } = await api.post<{ response: string }>(path, { message: 'env OPENAI_API_KEY' }, options);
     return new LlmAgent(api, stack, agentId, body.response);
+  }
+
+  /**
+   * `path` is that below `/agent/v1/llm/`. Sends a request again that was 503, as a busy machine may answer: it has not
+   * begun. Throws if the connection is lost.
+   */
+  async request(path: string, request: LlmRequest): Promise<LlmReply> {
+    for (let attempt = 1; ; attempt++) {
+      const reply = await this.requestOnce(path, request);
+      if (reply.status !== 503 || attempt === ATTEMPTS) return reply;
+    }
+  }
+
+  /** The reply to a call, and its row once it is over. */
+  async over(
+    path: string,
+    request: LlmRequest & { readonly body: CallBody },
+  ): Promise<{ readonly reply: LlmReply; readonly call: ListedCall }> {
+    const { model } = request.body;
+    const before = (await this.calls(model)).length;
+    const reply = await this.request(path, request);
+    const call = await eventually(
+      async () => {
+        const [newest, ...earlier] = await this.calls(model);
+        if (newest === undefined || earlier.length < before || newest.status === 'open')
+          throw new Error(
+            `The last of ${String(earlier.length + 1)} calls is ${newest?.status ?? 'missing'}.`,
+          );
+        return newest;
+      },
+      { timeoutMs: 60_000, intervalMs: 100 },
+    );
+    return { reply, call };
+  }
+
+  private async requestOnce(
+    path: string,
+    { body, headers = {}, token = this.token }: LlmRequest,
+  ): Promise<LlmReply> {
+    const sent = typeof body === 'function' ? (body as () => ReadableStream)() : JSON.stringify(body);
+    const response = await fetch(`${this.stack().urls[0] ?? ''}/agent/v1/llm/${path}`, {
+      method: body === null ? 'GET' : 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...headers,
+      },
+      ...(body === null ? {} : { body: sent, duplex: 'half' }),
+    });
+    return { status: response.status, headers: response.headers, text: await response.text() };
   }
 
   /** Throws if the connection is lost. */

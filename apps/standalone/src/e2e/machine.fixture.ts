@@ -8,7 +8,7 @@ import { writeNerdctlFull } from './nerdctl-full.fixture.js';
 
 const REPOSITORY = fileURLToPath(new URL('../../../..', import.meta.url));
 const PROGRAM = join(REPOSITORY, 'tools/containers/machine.mjs');
-/** Where an operator has Berth. */
+/** The checkout of Berth on the machine. */
 export const CHECKOUT = '/opt/berth';
 const MAX_OUTPUT = 16 * 1024 * 1024;
 

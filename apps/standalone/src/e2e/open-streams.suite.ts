@@ -19,7 +19,7 @@ interface Open {
 }
 
 const NAMES = ['console', 'logs', 'app', 'socket of the app', 'upload'];
-/** What the upload would write. */
+/** The content of the upload. */
 const UPLOADED = 'cut-off.txt';
 
 /** Sockets, streams and uploads that were begun with a token end with it. They are open at one gateway, and the token ends at another. */

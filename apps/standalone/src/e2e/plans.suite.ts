@@ -4,14 +4,22 @@ import { eventually } from '@berth/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Api, codeOf } from './api.fixture.js';
 import { PEOPLE } from './end-users.fixture.js';
-import { ACCOUNTS } from './opened-accounts.fixture.js';
+import { ACCOUNTS, runningAgentOf } from './opened-accounts.fixture.js';
 import type { Stack } from './stack.fixture.js';
 
+/** What the tests of plans do with the processes of a stack. */
+export interface Processes {
+  /** Sends SIGHUP to all of them. */
+  hangUp(): void;
+  /** What all of them have printed so far. */
+  printed(): string | Promise<string>;
+}
+
 /**
- * The guarantees of plans over the public API. `hangUp` sends SIGHUP to every process of the stack. The operator's file of
- * the stack must have no plans, and has some afterwards.
+ * The guarantees of plans over the public API. The operator's file of the stack must have no plans, and has some
+ * afterwards.
  */
-export const describePlans = (stack: () => Stack, hangUp: () => void): void => {
+export const describePlans = (stack: () => Stack, { hangUp, printed }: Processes): void => {
   const api = new Api(stack);
   const file = (): string => join(stack().dataDir, 'berth.yaml');
   let withoutPlans = '';
@@ -23,6 +31,8 @@ export const describePlans = (stack: () => Stack, hangUp: () => void): void => {
     hangUp();
   };
   const DEFAULT = '{ id: default, hosting: metered }';
+  const FEW = '{ id: few, hosting: metered, maxAgents: 3 }';
+  const NONE = '{ id: none, hosting: metered, maxAgents: 0 }';
   const openedWith = async (planId: string): Promise<{ readonly id: string; readonly key: string }> => {
     const { status, body } = await api.post<Record<string, string>>(ACCOUNTS, { name: 'Planned', planId });
     expect(status, JSON.stringify(body)).toBe(201);
@@ -44,11 +54,7 @@ export const describePlans = (stack: () => Stack, hangUp: () => void): void => {
 
   describe('a plan with maxAgents', () => {
     it('holds under concurrent creations through every gateway, those for end users included', async () => {
-      write([
-        DEFAULT,
-        '{ id: few, hosting: metered, maxAgents: 3 }',
-        '{ id: none, hosting: metered, maxAgents: 0 }',
-      ]);
+      write([DEFAULT, FEW, NONE]);
       const { id, key } = await eventually(() => openedWith('few'));
       await untilReadByAll();
       const gateways = stack().urls.length;
@@ -74,4 +80,72 @@ export const describePlans = (stack: () => Stack, hangUp: () => void): void => {
       expect((await create(16)).status).toBe(201);
     });
   });
+
+  describe('a file with a fault', () => {
+    it('changes nothing, and what is printed names the line and the member', async () => {
+      write([DEFAULT, FEW, NONE]);
+      const { id, key } = await eventually(() => openedWith('none'));
+      await untilReadByAll();
+      write([DEFAULT, FEW, '{ id: none, hosting: metered, maxAgents: 7, colour: red }']);
+      const line = readFileSync(file(), 'utf8').trimEnd().split('\n').length;
+      await eventually(async () =>
+        expect(await printed()).toContain(`line ${String(line)}: plans[2].colour is not known`),
+      );
+      const refused = await api.post('/api/agents', { name: 'faulty', templateId: 'blank' }, { key });
+      expect([refused.status, codeOf(refused)]).toEqual([402, 'plan_limit_reached']);
+      write([DEFAULT, FEW]);
+      await eventually(async () =>
+        expect(await printed()).toContain('plans must keep none, which accounts have'),
+      );
+      await give(id, 'default');
+    });
+  });
+
+  describe('a seat plan', () => {
+    it('divides the price of the day among active agents, and stops with the plan', async () => {
+      write([DEFAULT, FEW, NONE, '{ id: seats, hosting: seat, priceCentsPerMonth: 3000 }']);
+      const { id, key } = await eventually(() => openedWith('seats'));
+      const usage = async () => (await api.get<SeatUsage>('/api/v1/usage/daily', { key })).body;
+      const { totals: before } = await usage();
+      expect([before.hostingCents, before.unallocatedCents > 0]).toEqual([0, true]);
+      const ids = [await runningAgentOf(api, key), await runningAgentOf(api, key)];
+      await eventually(async () => {
+        const { rows, totals } = await usage();
+        expect(rows.map(({ agentId }) => agentId).toSorted()).toEqual(expect.arrayContaining(ids.toSorted()));
+        expect(new Set(rows.map(({ hostingBasis }) => hostingBasis))).toEqual(new Set(['allocated']));
+        const sum = rows.reduce((cents, { hostingCents }) => cents + millionths(hostingCents), 0);
+        const dates = [...new Set(rows.map(({ date }) => date))];
+        expect([sum, totals.unallocatedCents]).toEqual([
+          dates.reduce((all, date) => all + shareOf(date), 0),
+          0,
+        ]);
+      });
+      await give(id, 'default');
+      await eventually(async () => {
+        const { rows, totals } = await usage();
+        expect(rows.at(-1)?.hostingBasis).toBe('metered');
+        expect([totals.hostingCents, totals.unallocatedCents]).toEqual([0, 0]);
+      });
+    });
+  });
+};
+
+interface SeatUsage {
+  readonly rows: readonly {
+    readonly date: string;
+    readonly agentId: string;
+    readonly hostingBasis: string;
+    readonly hostingCents: number;
+  }[];
+  readonly totals: { readonly hostingCents: number; readonly unallocatedCents: number };
+}
+
+const millionths = (cents: number): number => Math.round(cents * 1_000_000);
+
+/** The price of a day of a month that costs 3,000 cents, in millionths. */
+const shareOf = (date: string): number => {
+  const [year = 0, month = 0, day = 0] = date.split('-').map(Number);
+  const days = new Date(Date.UTC(year, month, 0)).getUTCDate();
+  const price = millionths(3_000);
+  return Math.floor(price / days) + (day <= price % days ? 1 : 0);
 };

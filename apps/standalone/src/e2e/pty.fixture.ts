@@ -53,14 +53,14 @@ interface Told {
   readonly restored?: boolean;
 }
 
-/** How a program on a terminal ended: its exit code, or minus its signal; and whether the terminal is as it was before. */
+/** The end of a program on a terminal: its exit code, or minus its signal, and whether the terminal was restored. */
 export interface EndOnTerminal {
   readonly code: number;
   readonly restored: boolean;
 }
 
 /** A program on a real terminal of 30 rows and 90 columns; python3 provides it. */
-export class OnTerminal {
+export class PtyProgram {
   #shown = '';
   readonly ended: Promise<EndOnTerminal>;
 
@@ -79,9 +79,9 @@ export class OnTerminal {
     relay.once('exit', () => reject(new Error(`The relay ended early after showing:\n${this.#shown}`)));
   }
 
-  static run(command: readonly string[], env: Env): OnTerminal {
+  static run(command: readonly string[], env: Env): PtyProgram {
     const stdio = ['pipe', 'pipe', 'inherit'] as const;
-    return new OnTerminal(
+    return new PtyProgram(
       spawn('python3', ['-c', RELAY, ...command], { env: { ...process.env, ...env }, stdio: [...stdio] }),
     );
   }

@@ -34,7 +34,7 @@ const nerdctl = async (...args: readonly string[]): Promise<string> => {
   return (await execute('nerdctl', [...scope, ...args])).stdout;
 };
 
-/** What an operator does who believes that it is in the way. */
+/** Removes a container as an operator might who believes that it is left over. */
 const removeContainerOf = async (agentId: string): Promise<void> => {
   const names = (await nerdctl('ps', '--all', '--format={{.Names}}')).split('\n');
   const name = names.find((one) => one.startsWith(`${agentId}.`));

@@ -73,7 +73,9 @@ export const describeSchedules = (stack: () => Stack): void => {
         ['entries[0].id', [{ id: 'x'.repeat(129), cron: '@daily' }]],
         ['entries[0].id', [{ id: '', cron: '@daily' }]],
         ['entries[0].prompt', [{ id: 'a', cron: '@daily', prompt: 'é'.repeat(8_193) }]],
-        ['entries[0].nextRunAt', [{ id: 'a', nextRunAt: 'tomorrow' }]],
+        ...['tomorrow', '2030-01-01T00:00:00', '0000-01-01T00:00:00Z', '9999-12-31T23:59:59-01:00'].map(
+          (nextRunAt) => ['entries[0].nextRunAt', [{ id: 'a', nextRunAt }]] as const,
+        ),
         ...['@reboot', '0 0 L * *', '0 0 ? * 1', '0 0 15W * *', '0 0 * * 1#2', '* * * * * *'].map(
           (cron) => ['entries[0].cron', [{ id: 'a', cron }]] as const,
         ),

@@ -9,6 +9,7 @@ import { describeAppProxy } from './app.suite.js';
 import { describeAuditApi } from './audit-api.suite.js';
 import { describeCaps } from './caps.suite.js';
 import { describeConsoleApi } from './console.suite.js';
+import { describeDrains } from './drains.suite.js';
 import { describeEndUserSuspension } from './end-user-suspension.suite.js';
 import { describeEndUserActivity } from './end-user-activity.suite.js';
 import { describeEndUserAgents } from './end-user-agents.suite.js';
@@ -30,6 +31,9 @@ import { describeSchedules } from './schedules.suite.js';
 import { describeShownSecrets } from './shown-secrets.suite.js';
 import { describeRequestRate, describeTokensApi } from './tokens-api.suite.js';
 import { describeKilledLlm, describeLlm } from './llm-calls.suite.js';
+import { describeLlmInside } from './llm-inside.suite.js';
+import { describeLlmRefusals } from './llm-refusals.suite.js';
+import { describeLlmRules } from './llm-rules.suite.js';
 import { provideModels } from './llm.fixture.js';
 import { describeOpenStreams } from './open-streams.suite.js';
 import { describePlans } from './plans.suite.js';
@@ -85,8 +89,11 @@ describe('every service as a separate process, with two each of gateway, agents,
     await running().replace('agents');
     await running().replace('agents-2');
   });
-  describePlans(running, () => {
-    for (const { child } of running().programs.values()) child.kill('SIGHUP');
+  describePlans(running, {
+    hangUp: () => {
+      for (const { child } of running().programs.values()) child.kill('SIGHUP');
+    },
+    printed: () => [...running().programs.values()].map(({ printed }) => printed).join(''),
   });
   describeTokensApi(running);
   describeShownSecrets(running);
@@ -106,12 +113,17 @@ describe('every service as a separate process, with two each of gateway, agents,
   describeIdleTime(running, fakeUpstream);
   describeSchedules(running);
   describeLlm(running, fakeUpstream);
+  describeLlmInside(running);
+  describeLlmRefusals(running, fakeUpstream);
+  describeLlmRules(running, fakeUpstream);
   describeKilledLlm(running, fakeUpstream);
   describeAppProxy(running);
   describeFeedback(running);
   describeWebhooks(running);
   describeWebhookQueue(running);
   describeWebhookCallers(running);
+
+  describeDrains(running, fakeUpstream);
 
   describe('a killed service', () => {
     const api = new Api(running);

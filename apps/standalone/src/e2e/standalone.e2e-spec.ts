@@ -36,6 +36,8 @@ import { describeShownSecrets } from './shown-secrets.suite.js';
 import { describeTokensApi } from './tokens-api.suite.js';
 import { describeLlm } from './llm-calls.suite.js';
 import { describeLlmInside } from './llm-inside.suite.js';
+import { describeLlmRefusals } from './llm-refusals.suite.js';
+import { describeLlmRules } from './llm-rules.suite.js';
 import { provideModels } from './llm.fixture.js';
 import { describeOpenStreams } from './open-streams.suite.js';
 import { describeWebhookCallers } from './webhook-callers.suite.js';
@@ -73,10 +75,10 @@ describeEndUserActivity(() => stack);
 describeEndUserTokens(() => stack);
 describePoliciesApi(() => stack);
 describeCaps(() => stack);
-describePlans(
-  () => stack,
-  () => void stack.program.child.kill('SIGHUP'),
-);
+describePlans(() => stack, {
+  hangUp: () => void stack.program.child.kill('SIGHUP'),
+  printed: () => stack.program.printed,
+});
 describeTokensApi(() => stack);
 describeShownSecrets(() => stack);
 describeEndUserSuspension(() => stack);
@@ -101,6 +103,14 @@ describeLlm(
   () => upstream,
 );
 describeLlmInside(() => stack);
+describeLlmRefusals(
+  () => stack,
+  () => upstream,
+);
+describeLlmRules(
+  () => stack,
+  () => upstream,
+);
 describeAppProxy(() => stack);
 describeConsoleCommand(() => stack);
 describeDoctorCommand(() => stack);

@@ -8,7 +8,7 @@ import type { Stack } from './stack.fixture.js';
 const ALL_SCOPES = ['chat', 'files', 'console', 'logs', 'app'];
 const PUBLIC = new Set(['GET /health', 'GET /api/templates']);
 
-/** What credentials other than keys reach, over the public API. */
+/** Which routes and files a credential other than a key can reach. */
 export const describeTokensApi = (stack: () => Stack): void => {
   const api = new Api(stack);
 
@@ -38,7 +38,7 @@ export const describeTokensApi = (stack: () => Stack): void => {
       return found;
     };
 
-    it('is 401 on every route if it is the token of an agent, or was revoked', async () => {
+    it('is rejected with 401 on every route if it is an agent’s token or was revoked', async () => {
       const { body } = await new Executions(api, owner.agentId).run('printf %s "$BERTH_AGENT_TOKEN"');
       expect(body.stdout).toMatch(/^at_/);
       const revoked = await mintToken(api, owner, ALL_SCOPES);
@@ -47,7 +47,7 @@ export const describeTokensApi = (stack: () => Stack): void => {
         expect((await statuses(key)).filter(([, status]) => status !== 401)).toEqual([]);
     });
 
-    it('is 403 on every route that is not for tokens if it is a token, whatever its scopes, and 401 on those for agents', async () => {
+    it('is rejected with 403 on routes for keys and 401 on routes for agents if it is an end user’s token of any scopes', async () => {
       const key = await mintToken(api, owner, ALL_SCOPES);
       const found = await statuses(key);
       const isForAgents = ([route]: readonly [string, number]): boolean => route.includes(' /agent/v1/');
@@ -98,7 +98,7 @@ export const describeTokensApi = (stack: () => Stack): void => {
       }
     });
 
-    it('attaches a file to the conversation only with the scope chat too', async () => {
+    it('attaches a file to the conversation only if it also has the scope chat', async () => {
       const owner = await anOwner(api);
       const refused = await filesOf(owner, await mintToken(api, owner, ['files'])).upload(bytes, {
         name: 'a.txt',
@@ -113,11 +113,11 @@ export const describeTokensApi = (stack: () => Stack): void => {
   });
 };
 
-/** How the requests of an end user are counted by several gateways together. */
+/** How several gateways together count the requests of an end user. */
 export const describeRequestRate = (stack: () => Stack): void => {
   const api = new Api(stack);
 
-  it('an end user has exactly 600 requests a minute at all gateways together, with all its tokens', async () => {
+  it('an end user has exactly 600 requests a minute, with all its tokens and at all gateways together', async () => {
     const owner = await anOwner(api, { templateId: 'blank' });
     const keys = [await mintToken(api, owner, ['logs']), await mintToken(api, owner, ['chat'])];
     const responses: ApiResponse[] = [];

@@ -167,6 +167,43 @@ export const describeWebhookCallers = (stack: () => Stack): void => {
       expect((await hook.invoke('none')).status).toBe(202);
     }, 60_000);
 
+    it('of wrong tokens, once used up, stays used up for all of them, and delays neither the owner nor a new token', async () => {
+      const hook = await stoppedAgent();
+      const { token } = await hook.token();
+      const gateways = stack().urls.length;
+      const guess = async (n: number): Promise<number> =>
+        (await hook.invoke('x', { token: `wh_${String(n % 7)}`, gateway: n % gateways })).status;
+      let isOver = false;
+      const statuses: number[] = [];
+      const flood = Promise.all(
+        Array.from({ length: 8 }, async () => {
+          while (!isOver) statuses.push(await guess(statuses.length));
+        }),
+      );
+      await eventually(() => expect(statuses.length).toBeGreaterThan(200), { timeoutMs: 60_000 });
+      for (let n = 0; n < 5; n++) await hook.accepted('of the owner', { token, gateway: n % gateways });
+      const rotated = (await hook.rotate()).body.token;
+      for (let n = 0; n < 5; n++) await hook.accepted('new', { token: rotated, gateway: n % gateways });
+      const late = await hook.invoke('late', { token });
+      isOver = true;
+      await flood;
+      expect([401, 429]).toContain(late.status);
+      expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(2 * PER_MINUTE);
+      expect(new Set(statuses)).toEqual(new Set([401, 429]));
+      expect(await hook.deliveries()).toHaveLength(10);
+    }, 120_000);
+
+    it('of callers without a token does not outlive the agent', async () => {
+      const hook = await stoppedAgent();
+      const { accepted, refused } = await atOnce(hook, PER_MINUTE + 5);
+      expect([accepted, refused?.status]).toEqual([PER_MINUTE, 429]);
+      expect((await hook.invoke('again')).status).toBe(429);
+      expect((await api.call('DELETE', `/api/agents/${hook.agentId}`)).status).toBe(204);
+      await eventually(async () => expect((await hook.invoke('gone')).status).toBe(404), {
+        timeoutMs: 5_000,
+      });
+    }, 60_000);
+
     it('does not count what an Idempotency-Key replays, and each caller has its own keys', async () => {
       const hook = await stoppedAgent();
       const { token } = await hook.token();

@@ -40,7 +40,7 @@ export class Webhook {
     readonly agentId: string,
   ) {}
 
-  /** Of a new agent that leaves what it receives in its volume. */
+  /** The webhook of a new agent that stores the messages it receives in its volume. */
   static async ofProbe(stack: () => Stack, api: Api, more: object = {}): Promise<Webhook> {
     return new Webhook(stack, api, (await api.runningAgent({ templateId: 'probe', ...more })).id);
   }
@@ -64,7 +64,7 @@ export class Webhook {
     return { status, headers: responseHeaders, body: (await response.json()) as InvokeResponse['body'] };
   }
 
-  /** As `invoke`, repeated while an overload makes it 503, which counts as one call. */
+  /** Like `invoke`, but repeats the call while an overload causes 503; all attempts count as one call. */
   async invokeUntilServed(body: string, how: Invocation = {}): Promise<InvokeResponse> {
     const headers = { ...how.headers, 'idempotency-key': crypto.randomUUID() };
     return eventually(
@@ -118,7 +118,7 @@ export class Webhook {
     return this.api.post<{ token: string }>(`${this.path}/token/rotate`, undefined, { gateway });
   }
 
-  /** What the probe has received, oldest first. Wakes it. */
+  /** Returns the messages that the probe has received, oldest first. Wakes it. */
   async received(): Promise<readonly Record<string, unknown>[]> {
     const { bytes } = await new Files(this.stack, this.agentId).download('received');
     return bytes

@@ -9,7 +9,7 @@ import { Webhook } from './webhooks.fixture.js';
 const MIB = 1_048_576;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** What becomes of the messages of webhooks. */
+/** The delivery of webhooks' messages. */
 export const describeWebhooks = (stack: () => Stack): void => {
   const api = new Api(stack);
   const storedOf = async (agentId: string): Promise<number> =>

@@ -136,7 +136,7 @@ export const accountsRequests = {
    * Whether the account of a credential that another service has found is suspended, as `authenticate` tells it of a key.
    */
   standing: defineRequest<GetStanding, Standing>('qry.accounts.standing.v1', 4_700),
-  /** As `standing` of many: those of the accounts that are suspended. */
+  /** Like `standing`, for many accounts: returns those that are suspended. */
   suspended: defineRequest<FindSuspended, { readonly accountIds: readonly string[] }>(
     'qry.accounts.suspended.v1',
     4_700,

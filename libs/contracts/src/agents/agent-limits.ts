@@ -1,6 +1,6 @@
 import { utf8Bytes } from '../schema/index.js';
 
-/** What an agent may hold. Sizes are bytes of UTF-8. */
+/** The limits of an agent. Sizes are bytes of UTF-8. */
 export const AGENT_LIMITS = {
   /** The program gets its instructions in one environment variable, which Linux limits to 128 KiB. */
   instructionsBytes: 65_536,

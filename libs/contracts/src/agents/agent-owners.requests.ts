@@ -39,7 +39,7 @@ export const agentOwnersRequests = {
     5_000,
     { whenLost: 'repeat' },
   ),
-  /** As `applyPolicy`, for every end user without a policy of its own. */
+  /** Like `applyPolicy`, for every end user without a policy of its own. */
   applyDefaults: defineRequest<ApplyDefaults, Record<string, never>>('cmd.agents.apply-defaults.v1', 5_000, {
     whenLost: 'repeat',
   }),

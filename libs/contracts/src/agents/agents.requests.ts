@@ -72,7 +72,7 @@ export interface EnsureAwake extends CommandEnvelope {
   readonly asleep?: 'wake' | 'refuse';
 }
 
-/** Where the awake agent is. Requests to the host carry this epoch. */
+/** The host and epoch of an awake agent. Requests to the host carry this epoch. */
 export interface AwakeAgent {
   readonly agentId: string;
   /** The end user who owns the agent; null or absent without one. */
@@ -200,11 +200,11 @@ export const agentsRequests = {
     whenLost: 'repeat',
     onlyWhileAwaited: true,
   }),
-  /** Where the agent is and what its guest can do. Never wakes. Errors: unavailable `agent_unavailable`. */
+  /** Returns the agent's host and its guest's capabilities. Never wakes. Errors: unavailable `agent_unavailable`. */
   locate: defineRequest<LocateAgent, LocatedAgent>('qry.agents.locate.v1'),
-  /** Whose agent it is. Never wakes it. Errors: not_found `agent_not_found`. */
+  /** Returns the owner of an agent. Never wakes it. Errors: not_found `agent_not_found`. */
   addressee: defineRequest<{ readonly agentId: string }, Addressee>('qry.agents.addressee.v1'),
-  /** As `addressee` of many; `found` lacks those that do not exist. */
+  /** Like `addressee`, for many agents; `found` omits those that do not exist. */
   addressees: defineRequest<FindAddressees, { readonly found: readonly FoundAddressee[] }>(
     'qry.agents.addressees.v1',
   ),

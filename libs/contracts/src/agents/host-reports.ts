@@ -31,7 +31,7 @@ export interface AnnounceHost {
   readonly logId: string | null;
 }
 
-/** What the host has to change: agents that it ends, because they are deleted, stopped or on another host by the log. */
+/** Orders to the host, among them agents to end: by the log they are deleted, stopped or on another host. */
 export interface HostOrders {
   readonly remove: readonly string[];
   readonly stop: readonly string[];

@@ -8,13 +8,13 @@ export interface NoteNextWake {
   readonly position: string;
 }
 
-/** Whose agent it is; `endUserId` is null without an end user. */
+/** The owner of an agent; `endUserId` is null without an end user. */
 export interface OwnerOfAgent {
   readonly accountId: string;
   readonly endUserId: string | null;
 }
 
-/** What `schedules` tells and asks `agents`. */
+/** The requests of `schedules` to `agents`. */
 export const nextWakeRequests = {
   /** Once it returns, the agent's view shows it. */
   note: defineRequest<NoteNextWake, Record<string, never>>('cmd.agents.note-next-wake.v1', 5_000, {

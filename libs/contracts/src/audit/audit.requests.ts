@@ -7,7 +7,7 @@ export const AUDIT_OUTCOMES = ['ok', 'refused', 'failed'] as const;
 
 export interface AuditActor {
   readonly kind: (typeof AUDIT_ACTOR_KINDS)[number];
-  /** Of an end user: `eus_…` between services, the external id in the API; null there once it is deleted. */
+  /** For an end user: `eus_…` between services, the external id in the API; null there once it is deleted. */
   readonly id: string | null;
 }
 
@@ -20,7 +20,7 @@ export interface AuditView {
   readonly at: string;
   readonly actor: AuditActor;
   readonly action: AuditAction;
-  /** What the act is about. The id of an end user is as in `actor`. */
+  /** The object of the act. The id of an end user is as in `actor`. */
   readonly resource: { readonly type: string; readonly id: string | null };
   /** The `X-Request-Id` of the request; null for what no request caused. */
   readonly requestId: string | null;

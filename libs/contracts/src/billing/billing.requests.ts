@@ -57,7 +57,7 @@ export interface UsageReport<Row extends UsageRow = UsageRow> {
   readonly to: string;
   readonly currency: 'USD';
   readonly rows: readonly Row[];
-  /** Of all rows of the range, not only of this page. */
+  /** The sums of all rows of the range, not only of this page. */
   readonly totals: UsageTotals;
   readonly nextCursor: string | null;
   /** Usage in progress, such as a running agent, is counted up to this moment. */

@@ -4,7 +4,7 @@ import type { ChatBody } from './delivery.schemas.js';
 export interface Chat extends CommandEnvelope {
   readonly agentId: string;
   readonly message: ChatBody['message'];
-  /** Continues that conversation, or opens it; null continues the agent's current one. */
+  /** The conversation to continue or open; null continues the agent's current one. */
   readonly conversationId: NonNullable<ChatBody['conversation_id']> | null;
   /** Whether an earlier attempt of this command may have been carried out: if so, its delivery is looked up first. */
   readonly repeated?: boolean;
@@ -20,7 +20,7 @@ export interface ChatReply {
 /** A file in the agent's inbox that is announced to the agent in its current conversation. */
 export interface DeliverAttachment extends CommandEnvelope {
   readonly agentId: string;
-  /** The message of its sender; null for a default message about the file. */
+  /** The sender's message; null for a default message about the file. */
   readonly message: string | null;
   readonly attachment: { readonly path: string; readonly name: string; readonly size: number };
 }

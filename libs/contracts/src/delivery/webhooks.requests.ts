@@ -19,7 +19,7 @@ export interface WebhookCaller {
   readonly suspended: 'account_suspended' | 'end_user_suspended' | null;
 }
 
-/** The caller is authorized as `authorize` does, whatever was found out about it before. */
+/** `invoke` authorizes the caller again, like `authorize`. */
 export interface InvokeWebhook extends CommandEnvelope, AuthorizeWebhook {
   readonly message: string;
   readonly contentType: string | null;
@@ -42,7 +42,7 @@ export interface RedeliverWebhook extends CommandEnvelope {
 export interface WebhookDeliveryView {
   readonly id: string;
   readonly status: WebhookStatus;
-  /** How often the message was offered to the agent's program. */
+  /** The number of times the message was handed to the agent's program. */
   readonly attempts: number;
   readonly createdAt: string;
   readonly deliveredAt: string | null;
@@ -73,9 +73,9 @@ export interface WebhookToken {
  * `end_user_suspended`. Of `redeliver`: not_found `delivery_not_found`, conflict `body_forgotten`.
  */
 export const webhookRequests = {
-  /** Looked up at every call, so that a rotated token ends at once. Counts wrong tokens. */
+  /** Looks up the token at every call, so that a rotated token stops working at once. Counts wrong tokens. */
   authorize: defineRequest<AuthorizeWebhook, WebhookCaller>('qry.delivery.authorize-webhook.v1'),
-  /** Returns once the message is stored: it is handed over later, whatever dies in between. */
+  /** Returns once the message is stored; it is then delivered whichever processes die in between. */
   invoke: defineRequest<InvokeWebhook, AcceptedWebhook>('cmd.delivery.invoke-webhook.v1', undefined, {
     whenLost: 'repeat',
   }),
@@ -87,11 +87,11 @@ export const webhookRequests = {
     },
   ),
   list: defineRequest<ListWebhookDeliveries, Page<WebhookDeliveryView>>('qry.delivery.list-webhooks.v1'),
-  /** Makes the token at the first request. */
+  /** Creates the token at the first request. */
   token: defineRequest<WebhookTokenOf, WebhookToken>('cmd.delivery.webhook-token.v1', undefined, {
     whenLost: 'repeat',
   }),
-  /** Once it returns, the token before is refused everywhere. */
+  /** Once this has returned, every instance rejects the previous token. */
   rotateToken: defineRequest<WebhookTokenOf, WebhookToken>(
     'cmd.delivery.rotate-webhook-token.v1',
     undefined,

@@ -1,4 +1,4 @@
-/** What a token allows its holder to do with the token's agent. */
+/** The permissions that a token gives its holder on the token's agent. */
 export const TOKEN_SCOPES = ['chat', 'files', 'console', 'logs', 'app'] as const;
 export type TokenScope = (typeof TOKEN_SCOPES)[number];
 
@@ -25,7 +25,7 @@ export interface TokenHolder {
   readonly scopes: readonly TokenScope[];
 }
 
-/** What the caller of a request with a valid token needs to know. */
+/** The holder of a valid token, as the gateway needs it. */
 export interface AuthenticatedToken extends TokenHolder {
   /** Personal data: for the agent's own program only, never for logs. */
   readonly externalId: string;

@@ -26,7 +26,7 @@ export interface EnlistedEndUser {
 }
 
 export interface CreateEnlisted extends EndUserCommand {
-  /** As `enlist` returned it. */
+  /** The id that `enlist` returned. */
   readonly endUserId: string;
 }
 
@@ -175,7 +175,7 @@ export const endUsersRequests = {
     'qry.end-users.authenticate-token.v1',
     4_700,
   ),
-  /** Those of the asked end users that exist, in any order. */
+  /** The requested end users that exist, in any order. */
   findIds: defineRequest<FindEndUsers, { readonly items: readonly EndUserIds[] }>(
     'qry.end-users.find-ids.v1',
   ),

@@ -16,8 +16,8 @@ export interface SubmitExecution
   readonly timeoutSeconds: NullWhenAbsent<SubmitBody>['timeout'];
   readonly env: NonNullable<SubmitBody['env']>;
   /**
-   * Whether an earlier attempt with the same command id may have started the command; only the event log can rule that
-   * out.
+   * Whether an earlier attempt with the same command id may have started the command. If so, `exec` looks for it in the
+   * event log before it starts anything.
    */
   readonly repeated: boolean;
 }
@@ -70,13 +70,13 @@ export interface ExecutionSummary {
   readonly endedAt: string | null;
 }
 
-/** Grants one request to an agent's host, to `url` with `Authorization: Bearer <ticket>`, within 10 s. */
+/** Permits one request to the agent's host within 10 s: `url` with `Authorization: Bearer <ticket>`. */
 export interface StreamTicket {
   readonly url: string;
   readonly ticket: string;
 }
 
-/** Where to follow output: at the host while the command runs; afterwards the execution is included. */
+/** While the command runs, where to follow its output on the host; afterwards, the execution with its output. */
 export type FollowedOutput =
   | { readonly kind: 'live'; readonly stream: StreamTicket }
   | { readonly kind: 'ended'; readonly execution: ExecutionView };

@@ -59,7 +59,7 @@ export interface GetLlmSpend {
 export interface LlmSpend {
   /** The cost of the calls that are over. */
   readonly settled: string;
-  /** What is reserved for those that are not. */
+  /** The amount that is reserved for open calls. */
   readonly reserved: string;
 }
 
@@ -71,7 +71,7 @@ export interface GetLlmRefusal {
 
 /** The requests that `llm` handles. */
 export const llmRequests = {
-  /** Where the route is served by HTTP: an origin, `http://127.0.0.1:4100`. Each process returns its own. */
+  /** The HTTP origin of the route, such as `http://127.0.0.1:4100`. Each process returns its own. */
   endpoint: defineRequest<Record<string, never>, { readonly url: string }>('qry.llm.endpoint.v1', 4_700),
   /** Newest first. Errors: invalid `invalid_request` for a malformed cursor. */
   calls: defineRequest<ListLlmCalls, Page<LlmCallView>>('qry.llm.calls.v1'),

@@ -9,7 +9,7 @@ export interface AddHost {
 
 export const HOST_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** What a host needs to join; shown once. */
+/** The data with which a host joins; shown once. */
 export interface AddedHost {
   readonly id: string;
   readonly name: string;

@@ -26,7 +26,7 @@ export interface ProjectionView {
   readonly lag: number;
   /** null while no rebuild runs in the instance that responds. */
   readonly rebuilding: RebuildProgress | null;
-  /** How the last rebuild since the service's start ended; null without one. */
+  /** The outcome of the last rebuild since the service's start; null without one. */
   readonly lastRebuild: {
     readonly outcome: 'completed' | 'failed';
     /** ISO 8601 */ readonly at: string;

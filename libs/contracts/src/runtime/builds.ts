@@ -9,7 +9,7 @@ export type BuildFailureCode =
   | 'build_timeout'
   | 'interrupted';
 
-/** Where the code of a version comes from. */
+/** The origin of a version's code. */
 export type BuildOrigin =
   | {
       readonly kind: 'git';
@@ -30,7 +30,7 @@ export type BuildOrigin =
       readonly insecure: boolean;
     };
 
-/** What a build has found or made: a commit, or the reference of an image with its digest. */
+/** The result of a build: a commit, or the reference of an image with its digest. */
 export type BuiltCode = { readonly branch: string; readonly commit: string } | { readonly image: string };
 
 /**

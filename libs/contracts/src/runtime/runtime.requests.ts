@@ -33,6 +33,8 @@ export interface HostView {
 export interface StartAgent extends AgentEpoch {
   readonly accountId: string;
   readonly source: StartSource;
+  /** The template that the agent was created from, whatever it runs now; requests of earlier versions leave it out. */
+  readonly templateId?: string;
   /** Environment of the agent's program, secrets included; never logged. */
   readonly env: { readonly [key: string]: string };
   /** Names of the variables in `env` whose values are secret. */
@@ -61,9 +63,9 @@ export interface DeliverMessage extends AgentEpoch {
   readonly message: string;
   /** Files in the agent's inbox that belong to the message; absolute paths as the agent sees them. */
   readonly attachments?: readonly { readonly path: string; readonly name: string; readonly size: number }[];
-  /** What sent a message that no caller waits for; only the status of the program's answer counts then. */
+  /** The source of a message that no caller waits for; then only the status of the program's answer counts. */
   readonly source?: 'webhook' | 'schedule';
-  /** Of a webhook's body, null if it had none. */
+  /** The content type of a webhook's body, null if it had none. */
   readonly contentType?: string | null;
 }
 
@@ -115,11 +117,11 @@ export interface LogsPage {
 /** An agent's state on a host. */
 export interface ObservedAgent extends AgentEpoch {
   readonly state: 'starting' | 'running' | 'frozen';
-  /** As in `IdleTime`. */
+  /** See `IdleTime`. */
   readonly idleTtlSeconds: number;
 }
 
-/** What an agent uses on its host. null: unknown, or nothing of it runs. */
+/** The resources that an agent uses on its host. null: unknown, or the agent has no processes. */
 export interface AgentUsage {
   readonly memBytes: number | null;
   /** Since the start. */

@@ -19,11 +19,11 @@ export interface ScheduleView {
 
 export interface PublishSchedules extends CommandEnvelope {
   readonly agentId: string;
-  /** As the agent sent them. */
+  /** The entries as the agent sent them. */
   readonly entries: Json;
 }
 
-/** What the program of an agent returned to `GET /schedules`. */
+/** The response of an agent's program to `GET /schedules`. */
 export interface ReportPolledSchedules {
   /** The same id sent twice takes effect once. */
   readonly commandId: string;

@@ -4,7 +4,7 @@ import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { temporaryDataDir } from '../embedded-bench.fixture.js';
-import { PortBook, portsOfServers } from './ports.js';
+import { StoredPorts, portsOfServers } from './ports.js';
 
 describe('ports', () => {
   const folder = temporaryDataDir();
@@ -22,12 +22,12 @@ describe('ports', () => {
     for (const server of servers.splice(0)) server.close();
   });
 
-  it('stay the same when the port book is opened again, and differ between parts', async () => {
+  it('stay the same when they are read again, and differ between parts', async () => {
     mkdirSync(folder.dataDir, { recursive: true });
-    const book = new PortBook(folder.dataDir);
-    const [nats, tables] = [await book.portFor('nats'), await book.portFor('postgres')];
+    const ports = new StoredPorts(folder.dataDir);
+    const [nats, tables] = [await ports.portFor('nats'), await ports.portFor('postgres')];
     expect(nats).not.toBe(tables);
-    expect(await new PortBook(folder.dataDir).portFor('nats')).toBe(nats);
+    expect(await new StoredPorts(folder.dataDir).portFor('nats')).toBe(nats);
   });
 
   it('of parts are outside the ephemeral range, from which a client could take the port of a part', async () => {
@@ -37,10 +37,10 @@ describe('ports', () => {
     const given = client.localPort ?? 0;
     client.destroy();
     writeFileSync(join(folder.dataDir, 'ports.json'), JSON.stringify({ nats: given }));
-    const book = new PortBook(folder.dataDir);
+    const ports = new StoredPorts(folder.dataDir);
     const [first, last] = portsOfServers();
     for (const part of ['nats', 'event-store', 'postgres']) {
-      const port = await book.portFor(part);
+      const port = await ports.portFor(part);
       expect(port).toBeGreaterThanOrEqual(first);
       expect(port).toBeLessThanOrEqual(last);
     }

@@ -38,7 +38,7 @@ function portsOfClients(): PortRange {
 }
 
 /** Remembers the ports of a data folder's parts, so that their addresses survive restarts. */
-export class PortBook {
+export class StoredPorts {
   readonly #file: string;
   readonly #ports = new Map<string, number>();
 

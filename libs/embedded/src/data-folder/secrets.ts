@@ -4,9 +4,9 @@ import { readKeptObject, writePrivateFile } from '@berth/host-requirements';
 
 /** Passwords of the embedded parts: generated once per data folder and kept in a file of mode 0600. */
 export interface PartSecrets {
-  /** Of the broker's user with all permissions. */
+  /** The password of the broker's user with all permissions. */
   readonly natsPassword: string;
-  /** Of each service's broker user. */
+  /** The passwords of the services' broker users. */
   readonly natsServicePasswords: Readonly<Record<string, string>>;
   readonly postgresPassword: string;
 }

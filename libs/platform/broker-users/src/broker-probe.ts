@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** Where clients reach a nats-server. */
+/** The address of a nats-server for clients. */
 export interface BrokerAddress {
   readonly host: string;
   readonly port: number;

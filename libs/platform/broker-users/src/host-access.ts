@@ -7,7 +7,7 @@ import { userOf, type HostUsers } from './host-users.js';
 const EFFECTIVE_WITHIN_MS = 10_000;
 const PROBE_EVERY_MS = 20;
 
-/** What a host needs to join. The URL contains its password. */
+/** The data with which a host joins. The URL contains its password. */
 export interface HostCredential {
   readonly id: string;
   readonly name: string;
@@ -16,9 +16,9 @@ export interface HostCredential {
 
 /** The running broker, whose users can change. */
 export interface ReloadableBroker {
-  /** Where this process reaches it. */
+  /** The broker's address for this process. */
   readonly address: BrokerAddress;
-  /** Where hosts reach it, if that is elsewhere. */
+  /** The broker's address for hosts, if it is different. */
   readonly reachedAt?: BrokerAddress;
   /** Writes the configuration with the present users, and makes the server read it. */
   reload(): void;

@@ -206,4 +206,19 @@ describe('the state cache', () => {
     for (const id of [b, c, a]) await handler.load(id);
     expect(calls).toEqual([tail, tail, whole]);
   });
+
+  it('is what a recalled state comes from, without a read; an unknown stream is read', async () => {
+    const { store, calls } = watchedStore(fixture.direct);
+    const [handler, other] = [handlerOn(store), handlerOn(fixture.direct)];
+    const id = newId();
+    expect(await handler.recall(id)).toEqual({ state: 0, revision: null });
+    await other.handle(id, { add: 1 }, meta('cmd_1'));
+    expect(await handler.recall(id)).toEqual({ state: 1, revision: 0n });
+    await other.handle(id, { add: 1 }, meta('cmd_2'));
+    calls.length = 0;
+    expect(await handler.recall(id)).toEqual({ state: 1, revision: 0n });
+    expect(calls).toEqual([]);
+    // A decision on it counts only if it is current.
+    expect(await handler.handle(id, { add: 1 }, meta('cmd_3'))).toMatchObject({ state: 3 });
+  });
 });

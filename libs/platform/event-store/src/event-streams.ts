@@ -73,6 +73,15 @@ export class EventStreams<State, Command, Event> {
   }
 
   /**
+   * As `load`, but without a read if this process has a state in memory. Others may have written since: only for decisions
+   * that do no harm then.
+   */
+  async recall(id: string): Promise<{ state: State; revision: bigint | null }> {
+    const known = this.#cache.get(streamName(this.options.codec.category, id));
+    return known === undefined ? this.load(id) : { state: known.state, revision: known.revision };
+  }
+
+  /**
    * Executes a command once. Throws the error with which `decide` refuses, or `DomainError('unavailable', …)` when
    * other writers kept winning or the log is unavailable. In the latter case the command may have been executed; send
    * it again with the same id.

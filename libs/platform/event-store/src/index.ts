@@ -19,6 +19,7 @@ export { SnapshotTable } from './snapshot-table.js';
 export type { SnapshotOptions } from './snapshots.js';
 export type { CommandMeta } from './new-events.js';
 export type { Projection, ProjectionStatus, RebuildProgress } from './projection.js';
+export { tablesBehindViews } from './tables-behind-views.js';
 export { ProjectionRunner } from './projection-runner.js';
 export type { ChangeWatch } from './change-watch.js';
 export { batchesOf, type EventBatch } from './event-batches.js';

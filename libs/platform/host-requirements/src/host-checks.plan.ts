@@ -1,7 +1,7 @@
 /** The version of a program: `missing` if it is not installed, `unknown` if it did not report its version. */
 export type FoundVersion = 'missing' | 'unknown' | readonly [major: number, minor: number];
 
-/** What the nerdctl driver depends on, as found on this host. */
+/** The facts about this host that the nerdctl driver depends on. */
 export interface HostFacts {
   readonly platform: string;
   readonly isRoot: boolean;
@@ -48,7 +48,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
 };
 const FULL_ARCHIVE = 'unpack the nerdctl-full archive into /usr/local';
 
-/** What this host lacks, one line each with what to do. */
+/** The requirements that this host does not meet, one line each with the remedy. */
 export const hostProblems = (facts: HostFacts): readonly string[] =>
   hostChecks(facts).flatMap(({ problems }) => problems);
 

@@ -1,6 +1,6 @@
 import type { EnvReader } from '@berth/config';
 
-/** What the configuration says about where things are. */
+/** The names, addresses and paths that the host checks use. */
 export interface HostMeans {
   readonly nerdctl: string;
   readonly address: string | undefined;

@@ -1,4 +1,4 @@
-/** What containerd and a host call a runtime class. */
+/** The names of a runtime class in containerd and on the host. */
 export interface RuntimeClass {
   /** The name of the runtime for containerd; undefined: its default. */
   readonly runtime: string | undefined;

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DomainError, isDomainError } from '@berth/kernel';
-import { metrics, requestContext, withSpan, type Logger } from '@berth/telemetry';
+import { DomainError } from '@berth/kernel';
+import { metrics, requestContext, type Logger } from '@berth/telemetry';
 import type { Msg, Subscription } from '@nats-io/transport-node';
 import { ServerNats, type MessageHandler } from '@nestjs/microservices';
-import { isObservable, lastValueFrom } from 'rxjs';
 import { AwaitedRequests } from './awaited-requests.js';
 import { CallerHeartbeat } from './caller-heartbeat.js';
+import { commandIdOf, encodeReply, FORGED, handleRequest } from './handled-request.js';
 import type { MonotonicClock } from './monotonic-clock.js';
 import type { NatsLink } from './nats-link.js';
+import { NearHandlers } from './near-handlers.js';
 import { noLongerAwaited } from './request-failures.js';
 import {
   HEADERS,
-  INTERNAL_ERROR,
   isFromItsHost,
   requestIdOf,
   subscribedSubject,
@@ -35,15 +35,8 @@ export interface BerthNatsServerOptions {
   readonly clock?: MonotonicClock;
 }
 
-const HEADROOM_BYTES = 1_024;
 const FLUSH_WITHIN_MS = 2_000;
 
-const duration = metrics.histogram(
-  'berth_handler_seconds',
-  'Duration of handled requests, by subject and outcome.',
-  { unit: 's', buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 1, 5, 30, 120, 600] },
-  ['subject', 'outcome'],
-);
 const late = metrics.counter(
   'berth_requests_too_late',
   'Requests that were not started because their caller no longer waited, by subject.',
@@ -59,12 +52,14 @@ export class BerthNatsServer extends ServerNats {
   readonly #running = new RunningHandlers();
   readonly #templates = new Map<string, string>();
   readonly #awaited: AwaitedRequests;
+  readonly #near: NearHandlers;
   #open: Subscription[] = [];
 
   constructor(options: BerthNatsServerOptions) {
     super({ queue: options.queue });
     this.#options = options;
     this.#awaited = new AwaitedRequests(options.link, options.clock);
+    this.#near = new NearHandlers(options.link, this.#running, options.log);
   }
 
   override addHandler(
@@ -90,23 +85,32 @@ export class BerthNatsServer extends ServerNats {
         this.#options.link.connection.flush().catch(() => undefined),
         pause(FLUSH_WITHIN_MS),
       ]);
+      this.#offerNear();
       callback();
     } catch (error) {
       callback(error);
     }
   }
 
+  /** Stops accepting requests, and resolves when the running handlers have finished, after `withinMs` at the latest. */
+  async drain(withinMs: number): Promise<void> {
+    const { link, log } = this.#options;
+    const open = this.#open;
+    this.#open = [];
+    this.#near.withdraw();
+    const drained = Promise.all(open.map((subscription) => subscription.drain().catch(() => undefined)));
+    await Promise.race([drained, pause(link.connected ? FLUSH_WITHIN_MS : 0)]);
+    if (!(await this.#running.done(withinMs)))
+      log.warn({ running: this.#running.size }, 'Stopping before all handlers have finished.');
+  }
+
   /**
    * Stops accepting requests and lets running handlers finish (for a bounded time). The link's owner closes the link.
    */
   override async close(): Promise<void> {
-    const { link, log, drainMs = 5_000 } = this.#options;
-    const open = this.#open;
-    this.#open = [];
-    const drained = Promise.all(open.map((subscription) => subscription.drain().catch(() => undefined)));
-    await Promise.race([drained, pause(link.connected ? FLUSH_WITHIN_MS : 0)]);
-    if (!(await this.#running.done(drainMs)))
-      log.warn({ running: this.#running.size }, 'Stopping before all handlers have finished.');
+    const { link, drainMs = 5_000 } = this.#options;
+    await this.drain(drainMs);
+    this.#near.abandon();
     link.outgoing.flush();
     this.#awaited.close();
     if (link.connected)
@@ -130,6 +134,13 @@ export class BerthNatsServer extends ServerNats {
     });
   }
 
+  // A broadcast also reaches other processes, so it goes over the broker.
+  #offerNear(): void {
+    for (const [subject, handler] of this.messageHandlers)
+      if (handler.extras?.['broadcast'] !== true)
+        this.#near.offer(subject, this.#templates.get(subject) ?? subject, handler);
+  }
+
   async #take(subject: string, handler: MessageHandler, message: Msg): Promise<void> {
     const packet = readPacket(message);
     if (packet === undefined) {
@@ -143,7 +154,7 @@ export class BerthNatsServer extends ServerNats {
       return;
     }
     const admitted = this.#awaited.admit(message);
-    const age = typeof admitted === 'number' ? admitted : await this.#running.hold(admitted);
+    const age = typeof admitted === 'number' ? admitted : await this.#running.count(admitted);
     if (age === undefined) return this.#refuseLate(subject, message, packet);
     const beats = message.headers?.has(HEADERS.heartbeat) === true;
     const requestId = requestIdOf(message.headers);
@@ -178,26 +189,11 @@ export class BerthNatsServer extends ServerNats {
     caller: Running,
   ): Promise<void> {
     const template = this.#templates.get(subject) ?? subject;
-    const startedAt = performance.now();
-    let outcome = 'ok';
-    try {
-      const attributes = { 'messaging.system': 'nats', 'messaging.destination.template': template };
-      const response = await withSpan(
-        `handle ${template}`,
-        { kind: 'server', parent: traceOf(message.headers), attributes },
-        () => invoke(handler, packet.data),
-      );
-      caller.settle();
-      this.#reply(message, { id: packet.id, response, isDisposed: true });
-    } catch (error) {
-      caller.settle();
-      outcome = isDomainError(error) ? error.kind : 'internal';
-      if (outcome === 'internal')
-        this.#options.log.error({ err: error, subject: template }, 'A handler failed.');
-      this.#reply(message, { id: packet.id, err: toEnvelope(error), isDisposed: true });
-    } finally {
-      duration.observe((performance.now() - startedAt) / 1_000, { subject: template, outcome });
-    }
+    const { log } = this.#options;
+    const parent = traceOf(message.headers);
+    const reply = await handleRequest({ template, handler, data: packet.data, system: 'nats', parent, log });
+    caller.settle();
+    this.#reply(message, { id: packet.id, ...reply });
   }
 
   #reply(message: Msg, packet: ReplyPacket): void {
@@ -225,25 +221,13 @@ export class BerthNatsServer extends ServerNats {
     });
   }
 
-  // A reply that cannot be encoded becomes an internal error, so that the caller does not wait for nothing.
   #encode(subject: string, packet: ReplyPacket): Buffer {
     const { link, log } = this.#options;
-    const maxBytes = link.connection.info?.max_payload ?? Number.POSITIVE_INFINITY;
-    try {
-      const bytes = Buffer.from(JSON.stringify(packet));
-      if (bytes.length + HEADROOM_BYTES <= maxBytes) return bytes;
-      log.error({ subject, bytes: bytes.length, maxBytes }, 'A reply is larger than the broker accepts.');
-    } catch (error) {
-      log.error({ err: error, subject }, 'A reply is not valid JSON.');
-    }
-    const { id } = packet;
-    return Buffer.from(
-      JSON.stringify({ ...(id === undefined ? {} : { id }), err: INTERNAL_ERROR, isDisposed: true }),
-    );
+    const maxBytes = link.maxBytes ?? Number.POSITIVE_INFINITY;
+    return Buffer.from(encodeReply(packet, { subject, maxBytes, log }));
   }
 }
 
-const FORGED = toEnvelope(new DomainError('invalid', 'invalid_request', 'A host reports only about itself.'));
 const MALFORMED = toEnvelope(
   new DomainError(
     'invalid',
@@ -261,16 +245,6 @@ const readPacket = (message: Msg): RequestPacket | undefined => {
   } catch {
     return undefined;
   }
-};
-
-const commandIdOf = (data: unknown): string | undefined =>
-  typeof data === 'object' && data !== null && 'commandId' in data && typeof data.commandId === 'string'
-    ? data.commandId
-    : undefined;
-
-const invoke = async (handler: MessageHandler, data: unknown): Promise<unknown> => {
-  const result: unknown = await handler(data);
-  return isObservable(result) ? lastValueFrom(result, { defaultValue: undefined }) : result;
 };
 
 const pause = (ms: number): Promise<void> => sleep(ms, undefined, { ref: false });

@@ -21,6 +21,7 @@ export type { NatsCredentials } from './nats-address.js';
 export { brokerOf, NatsLink, type NatsLinkOptions } from './nats-link.js';
 export { NatsNotices } from './nats-notices.js';
 export { NestLogger } from './nest-logger.js';
+export { ProcessHandlers } from './process-handlers.js';
 export type { ReceivedEvent } from './received-event.js';
 export { asLookUpFailure, neverReached } from './request-failures.js';
 export { Requester, type RequestOptions } from './requester.js';

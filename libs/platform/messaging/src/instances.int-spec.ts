@@ -8,7 +8,15 @@ import { Broker } from './__fixtures__/broker.fixture.js';
 import { echoModule, echoRequests } from './__fixtures__/echo-service.fixture.js';
 import { keepingLogger } from './__fixtures__/lines.fixture.js';
 import { NatsServerFixture } from './__fixtures__/nats-server.fixture.js';
-import { EventConsumer, EventRelay, NatsLink, Requester, startService } from './index.js';
+import { WAYS } from './__fixtures__/ways-of-requests.fixture.js';
+import {
+  EventConsumer,
+  EventRelay,
+  NatsLink,
+  Requester,
+  startService,
+  type ProcessHandlers,
+} from './index.js';
 
 const { log } = keepingLogger();
 const cleanUps: (() => Promise<unknown>)[] = [];
@@ -23,8 +31,8 @@ afterEach(async () => {
   await nats.stop();
 });
 
-const link = async (instance: string): Promise<NatsLink> => {
-  const opened = await NatsLink.open({ url: nats.url, name: 'echo', instance, log });
+const link = async (instance: string, handlers?: ProcessHandlers): Promise<NatsLink> => {
+  const opened = await NatsLink.open({ url: nats.url, name: 'echo', instance, handlers, log });
   cleanUps.push(() => opened.close());
   return opened;
 };
@@ -44,10 +52,11 @@ const databaseOf = async (infra: TestInfra, instance: string): Promise<Database>
 };
 
 describe('two installations on one broker', () => {
-  it('get the requests of their own callers only', async () => {
+  it.each(WAYS)('get the requests of their own callers only, %s', async (_, handlersOf) => {
+    const handlers = handlersOf();
     const requesters = new Map<string, Requester>();
     for (const instance of ['one', 'two']) {
-      const own = await link(instance);
+      const own = await link(instance, handlers);
       const service = await startService({
         name: 'echo',
         module: echoModule(instance),

@@ -6,8 +6,9 @@ import { keepingLogger } from './__fixtures__/lines.fixture.js';
 import { NatsCluster } from './__fixtures__/nats-cluster.fixture.js';
 import { NatsServerFixture } from './__fixtures__/nats-server.fixture.js';
 import { passOnRequests } from './__fixtures__/pass-on-requests.fixture.js';
+import { WAYS } from './__fixtures__/ways-of-requests.fixture.js';
 import { WaitingProcess } from './__fixtures__/waiting-process.js';
-import { BerthNatsServer, NatsLink, Requester } from './index.js';
+import { BerthNatsServer, NatsLink, Requester, type ProcessHandlers } from './index.js';
 import { processClock, type MonotonicClock } from './monotonic-clock.js';
 import { FIRST_SIGN_MS, SILENCE_MS } from './pending-requests.js';
 import { HEADERS } from './request-wire.js';
@@ -21,8 +22,8 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-const open = async (url: string): Promise<NatsLink> => {
-  const link = await NatsLink.open({ url, name: 'late', log });
+const open = async (url: string, handlers?: ProcessHandlers): Promise<NatsLink> => {
+  const link = await NatsLink.open({ url, name: 'late', handlers, log });
   cleanUps.push(() => link.close());
   return link;
 };
@@ -217,11 +218,11 @@ describe('a process that was frozen', () => {
   });
 });
 
-describe('a handler whose caller has given up', () => {
+describe.each(WAYS)('a handler that was called %s, and whose caller has given up,', (_, handlersOf) => {
   it('learns that from the reply to its heartbeat and starts nothing more; work that continues after its own reply is not affected', async () => {
     const nats = await NatsServerFixture.start();
     cleanUps.push(() => nats.stop());
-    const link = await open(nats.url);
+    const link = await open(nats.url, handlersOf());
     const requester = new Requester(link);
     const begin = defineRequest<string, null>('cmd.late.begin.v1', 5_000, { onlyWhileAwaited: true });
     const begun: string[] = [];
@@ -260,7 +261,7 @@ describe('a handler whose caller has given up', () => {
   it('passes that on to the handlers that it called, and still gets their replies', async () => {
     const nats = await NatsServerFixture.start();
     cleanUps.push(() => nats.stop());
-    const link = await open(nats.url);
+    const link = await open(nats.url, handlersOf());
     const requester = new Requester(link);
     const begin = defineRequest<null, string>('cmd.late.begin.v1', 20_000, { onlyWhileAwaited: true });
     const replies: unknown[] = [];

@@ -4,6 +4,7 @@ import type { Logger } from '@berth/telemetry';
 import { connect, type ConnectionOptions, type NatsConnection } from '@nats-io/transport-node';
 import { errors } from '@nats-io/transport-node';
 import { accessOptions, type NatsCredentials } from './nats-address.js';
+import type { ProcessHandlers } from './process-handlers.js';
 import { SendQueue } from './send-queue.js';
 import { adviseOnPings } from './server-pings.js';
 import { UnfitBroker } from './unfit-broker.js';
@@ -20,6 +21,8 @@ export interface NatsLinkOptions {
   readonly instance?: string;
   /** How many servers hold each message of a stream; for the default see `wantedReplicas`. */
   readonly replicas?: number | undefined;
+  /** The handlers of this process: requests to them do not pass the broker. Default: all requests pass it. */
+  readonly handlers?: ProcessHandlers | undefined;
   readonly log: Logger;
   /** How long `open` waits for the broker, in milliseconds; default 30,000. */
   readonly openWithinMs?: number;
@@ -102,6 +105,16 @@ export class NatsLink {
   /** The value of NATS_REPLICAS, if set. */
   get replicas(): number | undefined {
     return this.options.replicas;
+  }
+
+  /** The handlers of this process, if they are called without the broker. */
+  get handlers(): ProcessHandlers | undefined {
+    return this.options.handlers;
+  }
+
+  /** The largest message that the broker accepts, once it has said so. */
+  get maxBytes(): number | undefined {
+    return this.connection.info?.max_payload;
   }
 
   /** Whether the link is connected, as far as this process knows. */

@@ -4,8 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { echoModule, echoRequests } from './__fixtures__/echo-service.fixture.js';
 import { keepingLogger } from './__fixtures__/lines.fixture.js';
 import { NatsServerFixture } from './__fixtures__/nats-server.fixture.js';
+import { WAYS } from './__fixtures__/ways-of-requests.fixture.js';
 import { WaitingProcess } from './__fixtures__/waiting-process.js';
-import { NatsLink, Requester, startService } from './index.js';
+import { NatsLink, Requester, startService, type ProcessHandlers } from './index.js';
 
 interface Failed {
   readonly error: unknown;
@@ -21,7 +22,8 @@ const failing = async (work: Promise<unknown>): Promise<Failed> => {
   return { error, afterMs: performance.now() - startedAt };
 };
 
-describe('when something dies', () => {
+describe.each(WAYS)('when something dies and requests go %s,', (_, handlersOf) => {
+  let handlers: ProcessHandlers | undefined;
   let nats: NatsServerFixture;
   let link: NatsLink;
   let requester: Requester;
@@ -29,8 +31,9 @@ describe('when something dies', () => {
   const cleanUps: (() => Promise<void>)[] = [];
 
   beforeEach(async () => {
+    handlers = handlersOf();
     nats = await NatsServerFixture.start();
-    link = await NatsLink.open({ url: nats.url, name: 'caller', log });
+    link = await NatsLink.open({ url: nats.url, name: 'caller', handlers, log });
     requester = new Requester(link);
     cleanUps.push(
       () => nats.stop(),
@@ -48,8 +51,13 @@ describe('when something dies', () => {
     return child;
   };
 
-  const startEcho = async (): Promise<void> => {
-    const own = await NatsLink.open({ url: nats.url, name: 'echo', log });
+  const startEcho = async ({ elsewhere = false } = {}): Promise<void> => {
+    const own = await NatsLink.open({
+      url: nats.url,
+      name: 'echo',
+      handlers: elsewhere ? undefined : handlers,
+      log,
+    });
     const service = await startService({
       name: 'echo',
       module: echoModule('one'),
@@ -89,8 +97,8 @@ describe('when something dies', () => {
     expect(afterMs).toBeLessThan(4_000);
   });
 
-  it('without a broker requests fail immediately, those in flight within 2 s, and they succeed again when it is back', async () => {
-    await startEcho();
+  it('without a broker requests fail immediately, those in flight to another process within 2 s, and they succeed again when it is back', async () => {
+    await startEcho({ elsewhere: true });
     const inFlight = failing(requester.request(echoRequests.wait, { ms: 15_000 }));
     link.outgoing.flush();
     await link.connection.flush();

@@ -42,7 +42,7 @@ interface Pending {
   heardAt: number;
   heard: boolean;
   readonly rules: SilenceRules;
-  /** Sends the request once more. */
+  /** Sends the request again. */
   readonly again: () => void;
   triedAt: number;
   tries: number;

@@ -1,9 +1,12 @@
 import type { RequestDefinition } from '@berth/kernel';
-import { metrics, requestContext, withSpan } from '@berth/telemetry';
+import { requestContext } from '@berth/telemetry';
 import { createInbox, type Msg, type Subscription } from '@nats-io/transport-node';
 import { processClock, type MonotonicClock } from './monotonic-clock.js';
 import type { NatsLink } from './nats-link.js';
+import { requestNear } from './near-requests.js';
+import { observeRequest } from './observed-request.js';
 import { FIRST_SIGN_MS, PendingRequests, type SilenceAllowance } from './pending-requests.js';
+import type { NearHandler } from './process-handlers.js';
 import { payloadTooLarge, serviceUnavailable, serviceUnreached } from './request-failures.js';
 import {
   fillHost,
@@ -11,6 +14,7 @@ import {
   HEADERS,
   requestHeaders,
   responderOf,
+  subscribedSubject,
   wasNotBegun,
   type ReplyPacket,
   type RequestPacket,
@@ -25,6 +29,8 @@ export interface RequestOptions {
   readonly deadlineMs?: number;
   /** Shared by the requests of one operation. If it is used up, the request is not sent: see `neverReached`. */
   readonly silence?: SilenceAllowance;
+  /** Sends the request over the broker also to a handler of this process, to learn whether the broker delivers. */
+  readonly overBroker?: boolean;
 }
 
 // Maximum size of a packet's envelope and headers.
@@ -35,16 +41,9 @@ const HEADROOM_BYTES = 2_048;
  */
 const RECONNECT_GRACE_MS = FIRST_SIGN_MS + 50;
 
-const duration = metrics.histogram(
-  'berth_request_seconds',
-  'Duration of requests to other services, by subject and outcome.',
-  { unit: 's', buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 1, 5, 30, 120, 600] },
-  ['subject', 'outcome'],
-);
-
 /**
- * Sends requests to other services, with one reply subscription for all of them. Uses the packet format of Nest's NATS
- * transport.
+ * Sends requests to other services: to a handler of this process directly, if the link has `handlers`, otherwise over the
+ * broker, in the packet format of Nest's NATS transport and with one reply subscription for all of them.
  */
 export class Requester {
   readonly #inbox: string;
@@ -73,20 +72,27 @@ export class Requester {
    * 'payload_too_large') for a request larger than the broker accepts. The definition's `whenLost` determines what
    * happens to a request that seems lost.
    */
-  request<Req, Res>(
+  async request<Req, Res>(
     definition: RequestDefinition<Req, Res>,
     payload: Req,
     options: RequestOptions = {},
   ): Promise<Res> {
-    return this.#observed(definition.subject, async () => {
+    const near =
+      options.overBroker === true ? undefined : this.#nearHandler(definition.subject, options.host);
+    return observeRequest(definition.subject, near === undefined ? 'nats' : 'process', async () => {
       const subject = fillHost(definition.subject, options.host);
       const deadlineMs = options.deadlineMs ?? definition.deadlineMs;
-      const id = this.#nextId(definition.subject, options.host);
-      const data = this.#encode(subject, payload, id);
       const caller = definition.onlyWhileAwaited ? requestContext.current()?.caller : undefined;
-      if (caller?.gaveUp === true) throw serviceUnreached();
       const { silence: allowance } = options;
+      const id = near === undefined ? this.#nextId(definition.subject, options.host) : '';
+      const packet = this.#encode({ pattern: subject, data: payload, id });
+      if (caller?.gaveUp === true) throw serviceUnreached();
       if (allowance !== undefined && allowance.leftMs < FIRST_SIGN_MS) throw serviceUnreached();
+      if (near !== undefined) {
+        if (!this.link.connected) throw serviceUnreached();
+        return (await requestNear(near, { subject, packet, deadlineMs, caller })) as Res;
+      }
+      const data = Buffer.from(packet);
       const send = (): void =>
         this.#publish(subject, data, id, deadlineMs, this.#waiting(id), () =>
           this.#pending.failNotBegun(id, serviceUnreached),
@@ -108,9 +114,9 @@ export class Requester {
     payload: Req,
     options: { readonly waitMs: number },
   ): Promise<readonly Res[]> {
-    return this.#observed(definition.subject, async () => {
+    return observeRequest(definition.subject, 'nats', async () => {
       const id = this.#nextId(definition.subject);
-      const data = this.#encode(definition.subject, payload, id);
+      const data = Buffer.from(this.#encode({ pattern: definition.subject, data: payload, id }));
       const responses: Res[] = [];
       await new Promise<void>((resolve, reject) => {
         const timer = setTimeout(resolve, options.waitMs);
@@ -131,24 +137,9 @@ export class Requester {
     });
   }
 
-  async #observed<T>(template: string, work: () => Promise<T>): Promise<T> {
-    const startedAt = performance.now();
-    let outcome = 'ok';
-    try {
-      return await withSpan(
-        `request ${template}`,
-        {
-          kind: 'client',
-          attributes: { 'messaging.system': 'nats', 'messaging.destination.template': template },
-        },
-        work,
-      );
-    } catch (error) {
-      outcome = error instanceof Error && 'kind' in error ? String(error.kind) : 'internal';
-      throw error;
-    } finally {
-      duration.observe((performance.now() - startedAt) / 1_000, { subject: template, outcome });
-    }
+  #nearHandler(template: string, host: string | undefined): NearHandler | undefined {
+    const { handlers, names } = this.link;
+    return handlers?.find(names.subject(subscribedSubject(template, host)));
   }
 
   // The reply subject contains the responder's name: the broker lets only that service publish there.
@@ -157,13 +148,13 @@ export class Requester {
     return `${responderOf(template, host)}.${this.#sequence.toString(36)}`;
   }
 
-  #encode(subject: string, data: unknown, id: string): Buffer {
-    const bytes = Buffer.from(JSON.stringify({ pattern: subject, data, id } satisfies RequestPacket));
-    const maxBytes = this.link.connection.info?.max_payload;
-    if (maxBytes !== undefined && bytes.length + HEADROOM_BYTES > maxBytes) {
+  #encode(packet: RequestPacket): string {
+    const text = JSON.stringify(packet);
+    const { maxBytes } = this.link;
+    if (maxBytes !== undefined && Buffer.byteLength(text) + HEADROOM_BYTES > maxBytes) {
       throw payloadTooLarge(maxBytes - HEADROOM_BYTES);
     }
-    return bytes;
+    return text;
   }
 
   #waiting(id: string): Pick<Sending, 'waitsMs' | 'waitedMs'> {

@@ -7,18 +7,28 @@ import { firstValueFrom } from 'rxjs';
 import { echoModule, echoRequests } from './__fixtures__/echo-service.fixture.js';
 import { keepingLogger } from './__fixtures__/lines.fixture.js';
 import { NatsServerFixture } from './__fixtures__/nats-server.fixture.js';
+import { WAYS } from './__fixtures__/ways-of-requests.fixture.js';
 import { SILENCE_MS } from './pending-requests.js';
-import { HandleRequest, NatsLink, Requester, startService } from './index.js';
+import { HandleRequest, NatsLink, Requester, startService, type ProcessHandlers } from './index.js';
 
-describe('requests between services', () => {
+describe.each(WAYS)('requests between services, %s,', (_, handlersOf) => {
+  const handlers = handlersOf();
   let nats: NatsServerFixture;
   let link: NatsLink;
   let requester: Requester;
   const { log, lines } = keepingLogger();
   const running: { stop(): Promise<void> }[] = [];
 
-  const serve = async (by: string, host?: string): Promise<() => Promise<void>> => {
-    const serviceLink = await NatsLink.open({ url: nats.url, name: by, log });
+  const serve = (by: string, host?: string) => serveIn(handlers, by, host);
+
+  const serveElsewhere = (by: string, host: string) => serveIn(undefined, by, host);
+
+  const serveIn = async (
+    process: ProcessHandlers | undefined,
+    by: string,
+    host?: string,
+  ): Promise<() => Promise<void>> => {
+    const serviceLink = await NatsLink.open({ url: nats.url, name: by, handlers: process, log });
     const service = await startService({
       name: 'echo',
       module: echoModule(by),
@@ -33,7 +43,7 @@ describe('requests between services', () => {
 
   beforeAll(async () => {
     nats = await NatsServerFixture.start();
-    link = await NatsLink.open({ url: nats.url, name: 'caller', log });
+    link = await NatsLink.open({ url: nats.url, name: 'caller', handlers, log });
     requester = new Requester(link);
   });
   afterEach(async () => {
@@ -110,9 +120,9 @@ describe('requests between services', () => {
     await expect(requester.request(echoRequests.wait, { ms: 5_000 })).resolves.toBe('one');
   });
 
-  it('are shared by the instances of a service', async () => {
-    await serve('one', 'h1');
-    await serve('two', 'h2');
+  it('are shared by the instances of a service in other processes', async () => {
+    await serveElsewhere('one', 'h1');
+    await serveElsewhere('two', 'h2');
     const responses = await Promise.all(
       Array.from({ length: 100 }, () => requester.request(echoRequests.echo, { text: '' })),
     );

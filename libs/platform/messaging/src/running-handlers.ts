@@ -61,11 +61,13 @@ export class Running implements RequestCaller {
 /** The running handlers: sends heartbeats to their callers each second, and reports when all have finished. */
 export class RunningHandlers {
   readonly #running = new Set<Running>();
+  /** Number of running handlers without heartbeats. */
+  #counted = 0;
   #ticker: NodeJS.Timeout | undefined;
   #idle: (() => void)[] = [];
 
   get size(): number {
-    return this.#running.size;
+    return this.#running.size + this.#counted;
   }
 
   /** Runs `work`, which gets the state of its caller; sends heartbeats until it ends. */
@@ -84,28 +86,32 @@ export class RunningHandlers {
     } finally {
       entry.settle();
       this.#running.delete(entry);
-      if (this.#running.size === 0) this.#becomeIdle();
+      if (this.#running.size === 0) this.#stopTicking();
+      if (this.size === 0) this.#becomeIdle();
     }
   }
 
-  /** Waits for `decision`, which counts as a running handler until it settles. */
-  async hold<T>(decision: Promise<T>): Promise<T> {
-    let decided: { readonly value: T } | undefined;
-    await this.run(async () => void (decided = { value: await decision }), undefined);
-    if (decided === undefined) throw new Error('Undecided.');
-    return decided.value;
+  /** Waits for `work`, which counts as a running handler until it settles; sends no heartbeats. */
+  async count<T>(work: Promise<T>): Promise<T> {
+    this.#counted++;
+    try {
+      return await work;
+    } finally {
+      this.#counted--;
+      if (this.size === 0) this.#becomeIdle();
+    }
   }
 
   /** Resolves when all handlers have finished or after `withinMs`; returns whether all finished. */
   async done(withinMs: number): Promise<boolean> {
-    if (this.#running.size === 0) return true;
+    if (this.size === 0) return true;
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       this.#idle.push(resolve);
       timer = setTimeout(resolve, withinMs);
     });
     clearTimeout(timer);
-    return this.#running.size === 0;
+    return this.size === 0;
   }
 
   #tick(): void {
@@ -113,9 +119,12 @@ export class RunningHandlers {
     for (const entry of this.#running) entry.tick(now);
   }
 
-  #becomeIdle(): void {
+  #stopTicking(): void {
     clearInterval(this.#ticker);
     this.#ticker = undefined;
+  }
+
+  #becomeIdle(): void {
     const waiting = this.#idle;
     this.#idle = [];
     for (const resolve of waiting) resolve();

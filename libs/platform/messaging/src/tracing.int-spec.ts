@@ -3,14 +3,15 @@ import { injectTrace, startTelemetry, withSpan } from '@berth/telemetry';
 import { describe, expect, it } from 'vitest';
 import { keepingLogger } from './__fixtures__/lines.fixture.js';
 import { NatsServerFixture } from './__fixtures__/nats-server.fixture.js';
+import { WAYS } from './__fixtures__/ways-of-requests.fixture.js';
 import { BerthNatsServer, NatsLink, Requester } from './index.js';
 
 describe('a trace', () => {
-  it('continues in the handler of a request', async () => {
+  it.each(WAYS)('continues in the handler of a request, %s', async (_, handlersOf) => {
     const { log } = keepingLogger();
     const nats = await NatsServerFixture.start();
     const telemetry = await startTelemetry({ service: 'test', otlpEndpoint: 'http://127.0.0.1:9' });
-    const link = await NatsLink.open({ url: nats.url, name: 'traced', log });
+    const link = await NatsLink.open({ url: nats.url, name: 'traced', handlers: handlersOf(), log });
     try {
       const server = new BerthNatsServer({ link, queue: 'traced', log });
       server.addHandler('qry.traced.where-am-i.v1', () => Promise.resolve(injectTrace()));

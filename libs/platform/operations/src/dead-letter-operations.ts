@@ -9,7 +9,7 @@ import type { EventConsumers } from './event-consumers.js';
 /** A replay that takes longer continues after the response. */
 const REPLAY_WITHIN_MS = 2_000;
 
-/** Where a page ended: after this sequence in the dead letters of a consumer. */
+/** The end of a page: this sequence in the dead letters of a consumer. */
 type Place = readonly [consumer: string, after: number];
 
 /** Lists, replays and deletes the dead letters of one service: the events that its consumers could not handle. */

@@ -1,4 +1,4 @@
-/** What is wrong with a member of the file. */
+/** A problem with a member of the file. */
 export interface Fault {
   /** The members that lead to it, and the positions in lists. */
   readonly path: readonly (string | number)[];

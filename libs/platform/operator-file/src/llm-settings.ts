@@ -43,11 +43,11 @@ export interface LlmModel {
 export interface LlmSettings {
   readonly providers: readonly LlmProvider[];
   readonly models: readonly LlmModel[];
-  /** What the template `assistant` uses; null if the file names none. */
+  /** The model that the template `assistant` uses; null if the file names none. */
   readonly defaultModel: LlmModel | null;
 }
 
-/** What the schema cannot say about the section. */
+/** Checks of the section that its schema cannot express. */
 export const llmFaults = ({ providers = [], models = [], defaultModel }: LlmText): readonly Fault[] => [
   ...repeated(
     providers,

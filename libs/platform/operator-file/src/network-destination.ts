@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** Where agents may send to besides the public Internet. */
+/** A destination that agents may reach besides the public Internet. */
 export interface NetworkDestination {
   readonly family: 4 | 6;
   /** `10.1.2.0/24`, `fd00::1/128` */

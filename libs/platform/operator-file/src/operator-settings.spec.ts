@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { readEnv } from '@berth/config';
 import { createLogger } from '@berth/telemetry';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readOperatorSettings, type FindPlansInUse, type OperatorSettings } from './index.js';
 
 let folder: string;
@@ -98,12 +98,18 @@ describe('a plan in use', () => {
     );
   });
 
-  it('that cannot be found out keeps the earlier file in force', async () => {
+  it('that cannot be found out keeps the earlier file in force until it can, and then the file of that moment is read', async () => {
     writeFileSync(file, 'runtime: { builds: 3 }');
-    const settings = following({ BERTH_CONFIG: file }, () => Promise.reject(new Error('no answer')));
+    let isDown = true;
+    const settings = following({ BERTH_CONFIG: file }, () =>
+      isDown ? Promise.reject(new Error('no answer')) : Promise.resolve([]),
+    );
     writeFileSync(file, 'runtime: { builds: 4 }');
     await hangUp();
     expect(settings.current.runtime.builds).toBe(3);
+    isDown = false;
+    writeFileSync(file, 'runtime: { builds: 5 }');
+    await vi.waitFor(() => expect(settings.current.runtime.builds).toBe(5), { timeout: 10_000 });
   });
 });
 

@@ -1,11 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { ConfigError, type EnvReader } from '@berth/config';
 import type { Logger } from '@berth/telemetry';
 import { OperatorFileError, parseOperatorFile, type OperatorFile } from './parse-operator-file.js';
 
 /** Finds the ids of the plans that accounts have. */
 export type FindPlansInUse = () => Promise<readonly string[]>;
+
+/** How long to wait before asking again which plans are in use. */
+const ASK_AGAIN_MS = 1_000;
 
 /** The operator's file as it was last read without a fault. */
 export class OperatorSettings {
@@ -40,12 +44,16 @@ export class OperatorSettings {
 
   /**
    * Reads the file again on SIGHUP; returns a function that ends this. A file that lacks a plan in use has a fault;
-   * services that do not depend on plans need not find out which are in use.
+   * services that do not depend on plans need not find out which are in use. Until that can be found out, the earlier
+   * content stays in force.
    */
   rereadOnHangUp(log: Logger, findPlansInUse: FindPlansInUse = async () => []): () => void {
+    const ended = new AbortController();
     const reread = async (): Promise<void> => {
+      const planIds = await untilFound(findPlansInUse, log, ended.signal);
+      if (ended.signal.aborted) return;
       try {
-        this.file = read(this.path, this.mayBeMissing, await findPlansInUse());
+        this.file = read(this.path, this.mayBeMissing, planIds);
         log.info('read the operator’s file again');
       } catch (error) {
         log.error({ err: error }, 'the operator’s file is not valid; its earlier content stays in force');
@@ -56,9 +64,29 @@ export class OperatorSettings {
     // One after the other, so that the last signal decides.
     const onHangUp = (): void => void (this.lastReading = this.lastReading.then(reread));
     process.on('SIGHUP', onHangUp);
-    return () => void process.off('SIGHUP', onHangUp);
+    return () => {
+      process.off('SIGHUP', onHangUp);
+      ended.abort();
+    };
   }
 }
+
+/** The service that knows may be down. Returns none when `signal` aborts. */
+const untilFound = async (
+  findPlansInUse: FindPlansInUse,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<readonly string[]> => {
+  while (!signal.aborted) {
+    try {
+      return await findPlansInUse();
+    } catch (error) {
+      log.warn({ err: error }, 'the operator’s file is read again once it is known which plans are in use');
+      await delay(ASK_AGAIN_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+  return [];
+};
 
 /**
  * Reads the file that BERTH_CONFIG names, by default `berth.yaml` in BERTH_DATA if there is one. Records a problem with

@@ -23,7 +23,7 @@ export interface NetworkSettings {
   readonly dns: readonly string[];
 }
 
-/** What the operator has decided, with defaults for everything that the file leaves out. */
+/** The operator's settings, with defaults for everything that the file omits. */
 export interface OperatorFile {
   readonly llm: LlmSettings;
   readonly plans: readonly Plan[];
@@ -37,7 +37,7 @@ export interface OperatorFile {
     readonly pull: 'missing' | 'always' | 'never';
     /** Runtime class of agents whose template names none. */
     readonly class: string;
-    /** Whose subordinate ids agents get. */
+    /** The user whose subordinate ids agents get. */
     readonly subidUser: string;
     /** Whether images may run as root inside. */
     readonly allowRoot: boolean;

@@ -36,7 +36,7 @@ const FREE_PLAN: Plan = {
   addons: ADDONS,
 };
 
-/** What the schema cannot say about the section. */
+/** Checks of the section that its schema cannot express. */
 export const planFaults = (plans: PlansText): readonly Fault[] => [
   ...repeated(
     plans,

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { cents } from './cents.schema.js';
 import { section } from './section.schema.js';
 
-/** What plans can include besides agents. */
+/** Add-ons that plans can include. */
 export const ADDONS = ['computers'] as const;
 
 const MAX_AGENTS = 1_000_000;

@@ -7,11 +7,11 @@ const SCHEMA = 'analytics';
 /** A view for analysts in the schema `analytics`. */
 export interface AnalystView {
   readonly name: string;
-  /** What one row is. */
+  /** The meaning of one row. */
   readonly comment: string;
   /** The query, on tables and views of the service. */
   readonly query: string;
-  /** What each column of the query means, and its unit. */
+  /** The meaning and the unit of each column of the query. */
   readonly columns: Readonly<Record<string, string>>;
 }
 

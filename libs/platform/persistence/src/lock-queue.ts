@@ -38,7 +38,7 @@ export interface HeldLock {
   release(): Promise<void>;
 }
 
-/** How a lock is used. */
+/** Options of a lock. */
 export interface LockOptions {
   /** The work is short, so that any process may do it at any time. */
   readonly brief?: boolean;

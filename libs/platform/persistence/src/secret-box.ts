@@ -34,7 +34,7 @@ export const parseKeyring = (text: string): Keyring => {
 
 const NO_KEYS: Keyring = { current: '', keys: new Map() };
 
-/** As `parseKeyring`, for a variable of the environment: reports a problem instead of throwing. Without a text: no keys. */
+/** Like `parseKeyring`, for a variable of the environment: reports a problem instead of throwing. No text: no keys. */
 export const readKeyring = (text: string, reportProblem: (what: string) => void): Keyring => {
   if (text === '') return NO_KEYS;
   try {

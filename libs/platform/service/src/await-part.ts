@@ -13,7 +13,7 @@ const NO_REASON = 'no response yet';
 
 /** A backing service that a process needs before it can start. */
 export interface AwaitedPart {
-  /** How a sentence refers to it, e.g. `the event log`. */
+  /** The name in log messages, for example `the event log`. */
   readonly what: string;
   readonly variable: PartUrlName;
   readonly url: string;

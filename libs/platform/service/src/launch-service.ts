@@ -65,7 +65,13 @@ export const launchApp = async <App extends INestApplicationContext, Address>(
     const address = await listen(app);
     context.started();
     let stopped: Promise<void> | undefined;
-    return { name: context.name, app, address, stop: () => (stopped ??= stop()) };
+    return {
+      name: context.name,
+      app,
+      address,
+      drain: (withinMs) => context.drain(withinMs),
+      stop: () => (stopped ??= stop()),
+    };
   } catch (error) {
     await stop();
     throw error;
@@ -91,11 +97,14 @@ const stopLaunched = async (
   }
 };
 
-const transportOf = ({ name, host, log }: ServiceContext): AsyncMicroserviceOptions => ({
+const transportOf = (context: ServiceContext): AsyncMicroserviceOptions => ({
   inject: [NatsLink],
-  useFactory: (link: NatsLink) => ({
-    strategy: new BerthNatsServer({ link, queue: name, ...(host === undefined ? {} : { host }), log }),
-  }),
+  useFactory: (link: NatsLink) => {
+    const { name, host, log } = context;
+    const strategy = new BerthNatsServer({ link, queue: name, ...(host === undefined ? {} : { host }), log });
+    context.onDrain((withinMs) => strategy.drain(withinMs));
+    return { strategy };
+  },
 });
 
 /** The root of a service's application: its module and its `ServiceContext`. */

@@ -53,7 +53,7 @@ export const openTables = (options: TablesOptions, link: NatsLink): Promise<Data
 export const openLog = (options: PartOptions): Promise<EventStore> => {
   const store = connectEventStore(options);
   return awaitPart({ ...options, ...LOG }, async () => {
-    // A ping times out before the retries of a call end, and would hide their error.
+    // Not `ping`: it times out before the retries of a call end, and so would hide their error.
     await store.head();
     return store;
   }).catch(async (error: unknown) => {
@@ -67,7 +67,7 @@ export const openLog = (options: PartOptions): Promise<EventStore> => {
  * than our messages.
  */
 export const openLink = async (
-  options: PartOptions & Pick<NatsLinkOptions, 'name' | 'credentials' | 'instance' | 'replicas'>,
+  options: PartOptions & Pick<NatsLinkOptions, 'name' | 'credentials' | 'instance' | 'replicas' | 'handlers'>,
 ): Promise<NatsLink> => {
   const link = await awaitPart({ ...options, ...BROKER }, () =>
     NatsLink.open({ ...options, openWithinMs: 0 }).catch((error: unknown) => {
@@ -90,14 +90,14 @@ export const requireBroker = (
   const since = performance.now();
   return awaitPart({ ...options, ...BROKER }, () =>
     options.broker.require().catch(async (error: unknown) => {
-      // The check logs the reason, and is repeated until the broker is fit.
+      // The check logs the reason and repeats itself until the broker is fit.
       if (error instanceof UnfitBroker && error.servesMeanwhile) await options.broker.isFit();
       else throw jetStreamFailure(error, options.link, since);
     }),
   );
 };
 
-/** How long a cluster may take to elect its leaders before its refusal is final. */
+/** How long a cluster may take to elect its leaders before its rejection counts as final. */
 const ELECTION_MS = 20_000;
 
 const jetStreamFailure = (error: unknown, link: NatsLink, since: number): unknown => {
@@ -141,7 +141,7 @@ export const claimInstallation = async (
   });
 };
 
-/** The URLs of the backing services; undefined: this one is not needed. */
+/** The URLs of the backing services; undefined for one that is not needed. */
 export interface PartUrls {
   readonly natsUrl?: string | undefined;
   readonly natsCredentials?: NatsCredentials | undefined;
@@ -150,8 +150,8 @@ export interface PartUrls {
 }
 
 /**
- * Resolves once every backing service with a URL is usable, so that a process with many services waits, and logs that,
- * only once.
+ * Resolves once every backing service with a URL is usable. A process with many services calls it first, so that it waits
+ * and logs the wait only once.
  */
 export const reachParts = async (
   { natsUrl, natsCredentials: credentials, eventStoreUrl, databaseUrl }: PartUrls,

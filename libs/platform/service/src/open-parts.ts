@@ -1,6 +1,12 @@
 import type { ServiceEnv } from '@berth/config';
 import type { EventStore } from '@berth/event-store';
-import { BrokerCheck, brokerOf, type BrokerNeeds, type NatsLink } from '@berth/messaging';
+import {
+  BrokerCheck,
+  brokerOf,
+  type BrokerNeeds,
+  type NatsLink,
+  type ProcessHandlers,
+} from '@berth/messaging';
 import type { Database } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
 import {
@@ -24,8 +30,9 @@ export interface ServiceParts {
 
 export interface OpenPartsOptions extends TablesOptions {
   readonly config: ServiceEnv;
-  /** What it requires of JetStream. */
+  /** The service's requirements on JetStream. */
   readonly needs?: BrokerNeeds;
+  readonly handlers?: ProcessHandlers | undefined;
 }
 
 /**
@@ -33,10 +40,10 @@ export interface OpenPartsOptions extends TablesOptions {
  * closed.
  */
 export const openParts = async (options: OpenPartsOptions): Promise<ServiceParts> => {
-  const { name, config, needs = {}, log } = options;
+  const { name, config, needs = {}, handlers, log } = options;
   const waiting = { log, ...(options.signal === undefined ? {} : { signal: options.signal }) };
   await using opened = new AsyncDisposableStack();
-  const link = await openLink({ ...brokerOf(config), name, ...waiting });
+  const link = await openLink({ ...brokerOf(config), name, handlers, ...waiting });
   opened.defer(() => link.close());
   const database = await openTables(options, link);
   opened.defer(() => database.close());
@@ -56,12 +63,12 @@ export const openPartsWithoutTables = async (
     readonly config: Omit<ServiceEnv, 'databaseUrl' | 'databasePool'>;
   },
 ): Promise<Pick<ServiceParts, 'store' | 'link'>> => {
-  const { name, config, log } = options;
+  const { name, config, handlers, log } = options;
   const waiting = { log, ...(options.signal === undefined ? {} : { signal: options.signal }) };
   await using opened = new AsyncDisposableStack();
   const store = await openLog({ url: config.eventStoreUrl, ...waiting });
   opened.defer(() => store.close());
-  const link = await openLink({ ...brokerOf(config), name, ...waiting });
+  const link = await openLink({ ...brokerOf(config), name, handlers, ...waiting });
   opened.defer(() => link.close());
   await claimInstallation({ config, link, store, ...waiting });
   opened.move();
@@ -77,10 +84,10 @@ export const openPartsWithoutLog = async ({
   readonly client: string;
   readonly tables: ServiceTables | undefined;
 }): Promise<Pick<ServiceParts, 'link'> & Partial<Pick<ServiceParts, 'database'>>> => {
-  const { config, log } = options;
+  const { config, handlers, log } = options;
   const waiting = { log, ...(options.signal === undefined ? {} : { signal: options.signal }) };
   await using opened = new AsyncDisposableStack();
-  const link = await openLink({ ...brokerOf(config), name: client, ...waiting });
+  const link = await openLink({ ...brokerOf(config), name: client, handlers, ...waiting });
   opened.defer(() => link.close());
   const database = tables === undefined ? undefined : await openTables({ ...options, ...tables }, link);
   opened.move();

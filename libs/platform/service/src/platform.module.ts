@@ -129,9 +129,9 @@ const openedBy =
 
 const opened = async (
   { name, eventLog, tables, streams }: ServiceDefinition,
-  { config, host, log, startSignal: signal }: ServiceContext,
+  { config, host, log, handlers, startSignal: signal }: ServiceContext,
 ): Promise<Pick<ServiceParts, 'link'> & Partial<ServiceParts>> => {
-  const options = { name, config: config as ServiceEnv, log, signal };
+  const options = { name, config: config as ServiceEnv, log, handlers, signal };
   if (eventLog === false) {
     const client = host === undefined ? name : `${name}-${host}`;
     return openPartsWithoutLog({ ...options, client, tables });

@@ -23,9 +23,12 @@ export interface Main<Config extends ProcessEnv> {
 
 /** A service that has not stopped this long after SIGTERM is terminated. */
 const STOP_DEADLINE_MS = 9_000;
+/** The longest call of the API takes 600 s. */
+const DRAIN_WITHIN_MS = 610_000;
 
 /**
- * Runs a service until SIGTERM or SIGINT; SIGHUP does not end it. Exit codes: 0 stopped, 78 invalid configuration, 69
+ * Runs a service until SIGTERM or SIGINT; SIGHUP does not end it. After SIGUSR2 it takes no more calls, and stops when those
+ * in flight have ended: for its replacement by another process. Exit codes: 0 stopped, 78 invalid configuration, 69
  * unsuitable host, 1 any other failure.
  */
 export const runMain = async <Config extends ProcessEnv>(main: Main<Config>): Promise<void> => {
@@ -92,4 +95,9 @@ const stopOnSignal = (service: Stoppable, telemetry: Telemetry, log: Logger): vo
   };
   process.once('SIGTERM', () => stop('SIGTERM'));
   process.once('SIGINT', () => stop('SIGINT'));
+  process.once('SIGUSR2', () => {
+    log.info('taking no more calls');
+    telemetry.setReady(false);
+    void Promise.resolve(service.drain?.(DRAIN_WITHIN_MS)).finally(() => stop('SIGUSR2'));
+  });
 };

@@ -1,8 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { systemClock, type Clock } from '@berth/kernel';
+import type { ProcessHandlers } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
 
-/** What a process passes to one of its services. */
+/** The dependencies that a process passes to each of its services. */
 export interface LaunchOptions<Config> {
   readonly config: Config;
   readonly log: Logger;
@@ -10,6 +11,8 @@ export interface LaunchOptions<Config> {
   readonly signal?: AbortSignal;
   /** The clock of the service's business rules. Default: the machine's clock. */
   readonly clock?: Clock;
+  /** Shared by the services of one process: requests between them do not pass the broker. */
+  readonly handlers?: ProcessHandlers;
 }
 
 /** One running service: what it was launched with, and when it stops. */
@@ -17,6 +20,7 @@ export class ServiceContext<Config = unknown> {
   readonly config: Config;
   readonly log: Logger;
   readonly clock: Clock;
+  readonly handlers: ProcessHandlers | undefined;
   /** Aborts when the start is abandoned: its caller aborted it, or the service stops because a part of it failed. */
   readonly startSignal: AbortSignal;
   /** Closed after everything else has stopped, in reverse order; also when the start fails. */
@@ -26,6 +30,7 @@ export class ServiceContext<Config = unknown> {
   readonly #stopping = new AbortController();
   readonly #afterStart: (() => void)[] = [];
   readonly #beforeStop: (() => Promise<void>)[] = [];
+  readonly #drains: ((withinMs: number) => Promise<void>)[] = [];
 
   constructor(
     readonly name: string,
@@ -36,6 +41,7 @@ export class ServiceContext<Config = unknown> {
     this.config = options.config;
     this.log = options.log;
     this.clock = options.clock ?? systemClock;
+    this.handlers = options.handlers;
     // Each waiting caller adds a listener, and Node warns about a leak when there are more than ten.
     setMaxListeners(0, this.#stopping.signal);
     const { signal: stopping } = this.#stopping;
@@ -55,6 +61,16 @@ export class ServiceContext<Config = unknown> {
   /** Calls `work` when the service begins to stop. The service handles requests until the promise of `work` resolves. */
   beforeStop(work: () => Promise<void>): void {
     this.#beforeStop.push(work);
+  }
+
+  /** Registers what stops accepting calls, and resolves when those in flight have ended, after `withinMs` at the latest. */
+  onDrain(work: (withinMs: number) => Promise<void>): void {
+    this.#drains.push(work);
+  }
+
+  /** Runs the work that `onDrain` registered. The service goes on otherwise; it is to be stopped afterwards. */
+  async drain(withinMs: number): Promise<void> {
+    await Promise.all(this.#drains.map((work) => work(withinMs)));
   }
 
   /** Runs the work that `afterStart` registered. */

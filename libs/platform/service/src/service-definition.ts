@@ -33,7 +33,7 @@ export interface ServiceDefinition<Config extends ServiceSettings = ServiceSetti
    * requests to that host, its client on the broker is named `<name>-<host>`, and its providers inject `HostIdentity`.
    */
   readonly host?: (config: Config) => Promise<string>;
-  /** What it requires of JetStream. */
+  /** The service's requirements on JetStream. */
   readonly streams?: BrokerNeeds;
 }
 

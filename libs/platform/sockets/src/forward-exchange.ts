@@ -9,7 +9,7 @@ export interface HttpExchange {
   readonly response: ServerResponse;
 }
 
-/** What the onward request has in common with the received one. */
+/** The parts of the received request that the onward request keeps. */
 export interface OnwardRequest {
   readonly method: string | undefined;
   readonly headers: OutgoingHttpHeaders;

@@ -197,6 +197,25 @@ describe('a guarded server', () => {
     },
   );
 
+  it('survives a handler that stops reading in the middle of a body and then responds', async () => {
+    const UNREAD = Buffer.alloc(1_000_000);
+    await start({}, (one) => {
+      one.removeAllListeners('request');
+      one.on('request', async (request: IncomingMessage, response: ServerResponse) => {
+        // Leaving the loop destroys the request.
+        for await (const chunk of request) if (chunk !== undefined) break;
+        response.end('here');
+      });
+    });
+    const client = await dial();
+    const head = 'PUT / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const answered = ask(client, head);
+    client.write(`${UNREAD.length.toString(16)}\r\n`);
+    client.write(UNREAD);
+    expect(await answered).toContain('here');
+    expect(await ask(await dial())).toContain('here');
+  });
+
   it('serves the next request of a connection whose last body was not read', async () => {
     await start({});
     const client = await dial();

@@ -35,10 +35,10 @@ export const guardServer = (server: Server, bounds: ConnectionBounds): GuardedCo
     response.on('error', () => response.destroy());
     connections.hold(socket);
     // Node closes the connection in its own listener for `finish`, which is registered already.
-    response.prependOnceListener('finish', () => discardUnread(request));
+    response.prependOnceListener('finish', () => discardUnread(request, socket));
     response.once('close', () => {
       connections.release(socket);
-      cutUnread(request);
+      cutUnread(request, socket);
     });
   };
   const takeOver = (request: IncomingMessage, stream: Duplex): void => {
@@ -70,10 +70,10 @@ export const guardServer = (server: Server, bounds: ConnectionBounds): GuardedCo
 
 /**
  * Discards the rest of a body after its response, and keeps the connection open for it. A socket that is closed with
- * unread input, or written to afterwards, is reset, and the reset can overtake the response.
+ * unread input, or written to afterwards, is reset, and the reset can overtake the response. A request that was destroyed
+ * has no socket any more, hence the parameter.
  */
-const discardUnread = (request: IncomingMessage): void => {
-  const { socket } = request;
+const discardUnread = (request: IncomingMessage, socket: Socket): void => {
   if (request.complete || socket.destroyed) return;
   const destroySoon = socket.destroySoon.bind(socket);
   let closing = false;
@@ -90,8 +90,7 @@ const discardUnread = (request: IncomingMessage): void => {
 };
 
 /** Destroys the socket if the body does not end in time: until its end the connection cannot serve another request. */
-const cutUnread = (request: IncomingMessage): void => {
-  const { socket } = request;
+const cutUnread = (request: IncomingMessage, socket: Socket): void => {
   if (request.complete || socket.destroyed) return;
   const late = setTimeout(() => {
     if (!request.complete) socket.destroy();

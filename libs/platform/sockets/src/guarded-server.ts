@@ -1,9 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { guardServer, type ConnectionBounds } from './guard-server.js';
 
-/** Where a server listens. Port 0 picks a free port; `url` is the address that its clients use, if it is another. */
+const CLOSE_IDLE_EVERY_MS = 250;
+
+/** The address of a server. Port 0 picks a free port; `url` is the address for its clients, if it is different. */
 export interface ServerAddress {
   readonly host: string;
   readonly port: number;
@@ -29,9 +32,20 @@ export class GuardedServer {
     return url ?? `http://${family === 'IPv6' ? `[${address}]` : address}:${String(bound)}`;
   }
 
+  /** Accepts no more connections, and resolves when the requests in flight have ended, after `withinMs` at the latest. */
+  async drain(withinMs: number): Promise<void> {
+    if (!this.#server.listening) return;
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    // One that becomes idle later would be kept for its next request.
+    const closing = setInterval(() => this.#server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS);
+    await Promise.race([closed, pause(withinMs, undefined, { ref: false })]);
+    clearInterval(closing);
+  }
+
   /** Ends it and all its connections. Idempotent. */
   async close(): Promise<void> {
-    if (!this.#server.listening) return;
+    if (!this.#server.listening) return this.#server.closeAllConnections();
     const closed = once(this.#server, 'close');
     this.#server.close();
     this.#server.closeAllConnections();

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 
-/** How long the last bytes may take once the peer has been told that there are no more. */
+/** How long the last bytes may take after the peer got the end of the stream. */
 const LINGER_MS = 1_000;
 
 /**

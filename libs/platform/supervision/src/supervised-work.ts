@@ -17,7 +17,7 @@ export interface SupervisionTiming {
   /** The pause doubles from the first to the longest; half of each is random. */
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
-  /** Work that has run for this long is no longer failing, and its next failure is a first one. */
+  /** Work that has run for this long counts as recovered, and its next failure as a first one. */
   readonly steadyMs: number;
   /** Minimum interval between log lines about one series of failures. */
   readonly logEveryMs: number;

@@ -19,6 +19,8 @@ export interface ContainerOptions {
   readonly runtimeClass: string | null;
   /** `none`: no network, whatever the host offers. */
   readonly network: 'none' | null;
+  /** Where agents see their volume: an absolute path; null: the driver's choice. */
+  readonly volumePath: string | null;
 }
 
 /** A template for agents: one folder with a `template.json` and the files of the agent's program. */
@@ -52,6 +54,10 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const ID_FORM = /^[a-z0-9][a-z0-9-]{0,63}$/;
 const RUNTIME_CLASS = /^[a-z][a-z0-9-]{0,31}$/;
+/** Without dots at the begin of a name, and without characters that separate paths in options. */
+const VOLUME_PATH = /^(?=.{1,255}$)(?:\/[A-Za-z0-9_][A-Za-z0-9_.-]*)+$/;
+/** Every container has them, or files in them, of its own. */
+const TAKEN_PATHS = ['/dev', '/etc/resolv.conf', '/proc', '/run', '/sys', '/tmp', '/var/tmp'];
 const ENV_KEY_FORM = /^(?!BERTH_)[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
 /** Parses the text of `<folder>/template.json`; throws `TemplateError`. */
@@ -159,6 +165,7 @@ const readContainer = (
   writableRoot: flag('writableRoot', false),
   runtimeClass: readRuntimeClass(fields['runtimeClass'] ?? null, fail),
   network: readNetwork(fields['network'] ?? null, fail),
+  volumePath: readVolumePath(fields['volumePath'] ?? null, fail),
 });
 
 const readImage = (value: unknown, fail: Fail): string | null => {
@@ -178,6 +185,19 @@ const readRuntimeClass = (value: unknown, fail: Fail): string | null => {
 /** A template can only narrow what the operator decides. */
 const readNetwork = (value: unknown, fail: Fail): ContainerOptions['network'] =>
   value === null || value === 'none' ? value : fail('"network" must be "none", or absent');
+
+const readVolumePath = (value: unknown, fail: Fail): string | null => {
+  if (value === null) return null;
+  return typeof value === 'string' &&
+    VOLUME_PATH.test(value) &&
+    !TAKEN_PATHS.some((path) => nests(path, value))
+    ? value
+    : fail('"volumePath" must be the absolute path of a folder of its own, such as /data');
+};
+
+/** Whether one of two folders is in the other, or both are the same. */
+const nests = (one: string, other: string): boolean =>
+  `${one}/`.startsWith(`${other}/`) || `${other}/`.startsWith(`${one}/`);
 
 const readGeneration = (value: unknown, fail: Fail): Template['generation'] =>
   value === 'current' || value === 'legacy' ? value : fail('"generation" must be "current" or "legacy"');

@@ -51,7 +51,14 @@ describe('templates', () => {
       ...whole,
       deprecated: false,
       generation: 'current',
-      container: { image: null, root: false, writableRoot: false, runtimeClass: null, network: null },
+      container: {
+        image: null,
+        root: false,
+        writableRoot: false,
+        runtimeClass: null,
+        network: null,
+        volumePath: null,
+      },
       env: [{ key: 'API_KEY', required: true, description: 'The key.' }],
       folder: join(dir, 'mine'),
     });
@@ -65,6 +72,7 @@ describe('templates', () => {
       writableRoot: true,
       runtimeClass: 'runsc',
       network: 'none',
+      volumePath: '/srv/data',
     };
     put('mine', { ...whole, ...container });
     expect((await readTemplates([dir]))[0]?.container).toEqual(container);
@@ -98,6 +106,24 @@ describe('templates', () => {
     const refusal = expect(readTemplates([dir])).rejects;
     await refusal.toThrow(join(dir, 'mine', 'template.json'));
     await expect(readTemplates([dir])).rejects.toThrow(message);
+  });
+
+  it.each([
+    'data',
+    '/',
+    '/data/',
+    '//data',
+    '/data/../etc',
+    '/a:b',
+    '/tmp',
+    '/var',
+    '/proc/x',
+    '/run/data',
+    '/.berth',
+    `/${'x'.repeat(255)}`,
+  ])('with the volume at %s are refused', async (volumePath) => {
+    put('mine', { ...whole, volumePath });
+    await expect(readTemplates([dir])).rejects.toThrow(/"volumePath"/);
   });
 
   it('cannot be read from a folder that does not exist', async () => {

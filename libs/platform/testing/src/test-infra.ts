@@ -36,7 +36,7 @@ export interface TestInfra {
 /** Which servers a test needs. */
 export interface TestInfraOptions {
   readonly parts: readonly InfraPart[];
-  /** Those of `parts` whose process the test kills or freezes. The broker always is the test's own. */
+  /** The parts whose process the test kills or freezes. The broker is always the test's own. */
   readonly own?: readonly InfraPart[];
   readonly log?: EmbeddedLog;
 }

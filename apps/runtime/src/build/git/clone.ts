@@ -10,7 +10,7 @@ import { TreeSize } from './tree-size.js';
 /** What to clone, and to where. */
 export interface Clone {
   readonly remote: Remote;
-  /** null: the one that HEAD of the repository names. */
+  /** null: the branch that the repository's HEAD names. */
   readonly branch: string | null;
   /** Does not exist yet. */
   readonly folder: string;
@@ -25,7 +25,7 @@ export interface Cloned {
   readonly commit: string;
 }
 
-/** The checked-out tree, and what the remote sends for it. */
+/** Limit for the checked-out tree, and for the data that the remote sends for it. */
 const MAX_BYTES = 1024 ** 3;
 const MEASURE_EVERY_MS = 1_000;
 const REFS_WITHIN_MS = 60_000;

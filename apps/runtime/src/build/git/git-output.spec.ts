@@ -23,7 +23,7 @@ describe('the references of a repository', () => {
 });
 
 describe('the size of a tree', () => {
-  it('is the sum of its files, however their list is cut', () => {
+  it('is the sum of its files, however the list is split into chunks', () => {
     const list = Buffer.from(`100644 blob ${ID}    3000\ta b\u0000100644 blob ${ID}    2000\tc\u0000`);
     for (let at = 0; at <= list.length; at++) {
       const [fits, exceeds] = [new TreeSize(5_000), new TreeSize(4_999)];

@@ -24,7 +24,7 @@ describe('the figures of a cgroup', () => {
     expect(lineValue('oom_kill_disable 0\nunder_oom 0\noom_kill 5\n', 'oom_kill')).toBe(5);
   });
 
-  it('are unknown, not zero, if the kernel writes none', () => {
+  it('are unknown, not zero, if the kernel reports none', () => {
     expect(toCount('max\n')).toBeUndefined();
     expect(toCount('')).toBeUndefined();
     expect(usedMemory(2, '', v2Stat)).toBeUndefined();

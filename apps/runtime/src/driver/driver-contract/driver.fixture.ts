@@ -108,6 +108,7 @@ export class DriverFixture {
       user: 'unprivileged',
       rootFileSystem: 'read-only',
       runtimeClass: null,
+      volumePath: null,
       network: widestNetwork(this.driver.capabilities),
       ...changes,
     };

@@ -42,7 +42,7 @@ export const describeTasks = (host: () => DriverFixture, offers: OfferedEverywhe
   };
 
   if (!offers.tasks) {
-    it('is refused as a task by a driver that runs none', async () => {
+    it('is refused by a driver that runs no tasks', async () => {
       await expect(run('true')).rejects.toMatchObject({ code: 'spec_unsupported' });
     });
     return;

@@ -66,7 +66,7 @@ export class AgentGroups {
     );
   }
 
-  /** What nerdctl is to create the group of the agent's container in; undefined: its default. */
+  /** The parent group in which nerdctl creates the agent's container; undefined: nerdctl's default. */
   parentOf(agentId: string): string | undefined {
     return this.#isNested ? join('/', this.parent, agentId) : undefined;
   }

@@ -9,23 +9,31 @@ import { becomeGuestOfRoot } from './guest-of-root.js';
 import type { CallNerdctl, ObtainedImage } from './images/image-store.js';
 import { isCreatedFirst, startArguments } from './nerdctl-arguments.js';
 import type { NerdctlDriverOptions, NerdctlHost } from './nerdctl-host.js';
+import { ownMountPoints } from './own-mounts.js';
 import { layOver, rootKey } from './writable-root.js';
 
 export interface ContainerCreationMeans {
   readonly host: () => NerdctlHost;
   readonly call: CallNerdctl;
-  /** What the driver knows, see `KnownContainers`: the creation adds to it. */
+  /** The driver's `KnownContainers`; the creation adds to it. */
   readonly known: { readonly containers: Map<string, string>; readonly creating: Set<string> };
   readonly ended: Pick<EndedContainers, 'suspect'>;
   readonly options: Pick<NerdctlDriverOptions, 'subidUser' | 'operator'>;
+}
+
+/** A container that exists. */
+export interface CreatedContainer {
+  readonly id: string;
+  /** See `assertOwnMounts`. */
+  readonly ownMounts: readonly string[];
 }
 
 /** Creates and starts the containers of agents, and ends what a failed call has created. */
 export class ContainerCreation {
   constructor(private readonly means: ContainerCreationMeans) {}
 
-  /** Creates the container, and starts its guest unless `isCreatedFirst`. Returns its id, which the driver knows then. */
-  async create(spec: BoxSpec, image: ObtainedImage, disk: string): Promise<string> {
+  /** Creates the container, and starts its guest unless `isCreatedFirst`. The driver knows its id then. */
+  async create(spec: BoxSpec, image: ObtainedImage, disk: string): Promise<CreatedContainer> {
     const { host, call, known, options } = this.means;
     const { agentId } = spec;
     const idFile = join(host().ids, agentId);
@@ -35,10 +43,11 @@ export class ContainerCreation {
     const container = { subidUser, runtimeClass, image: image.bare, disk, idFile };
     known.creating.add(agentId);
     try {
-      await call(await createArguments(spec, host(), container));
+      const args = await createArguments(spec, host(), container);
+      await call(args);
       const id = await readFile(idFile, 'utf8');
       known.containers.set(agentId, id);
-      return id;
+      return { id, ownMounts: ownMountPoints(args) };
     } catch (error) {
       await this.#endFailed(agentId, await readFile(idFile, 'utf8').catch(() => ''), error);
       throw error;
@@ -58,7 +67,7 @@ export class ContainerCreation {
     if (isCreatedFirst(spec)) await this.means.call(startArguments(container));
   }
 
-  /** Ends what a failed call may have created: a container, of which processes may run. */
+  /** Removes the container that a failed call may have created, and ends its processes. */
   async #endFailed(agentId: string, container: string, error: unknown): Promise<void> {
     const { host, known, ended } = this.means;
     ended.suspect();

@@ -18,7 +18,7 @@ describe('the user of a box', () => {
     expect(userOf({ source: image, user: 'unprivileged' }, { user }, true)).toBe('unprivileged');
   });
 
-  it('of a template is what the template says, whatever its image says and the operator allows for images', () => {
+  it('of a template is defined by the template, whatever its image and the operator’s settings for images', () => {
     expect(userOf({ source: template, user: 'unprivileged' }, { user: 'root' }, true)).toBe('unprivileged');
     expect(userOf({ source: template, user: 'root' }, { user: 'app' }, false)).toBe('root');
   });

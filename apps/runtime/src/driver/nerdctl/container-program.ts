@@ -31,7 +31,7 @@ export const programOf = async (
   const ids = await idsOf(spec.user, image.user, root);
   return {
     command: isImage ? image.command : spec.command,
-    inside: insidePathsOf(path, isImage ? image.workingDir : null),
+    inside: insidePathsOf(path, isImage ? image.workingDir : null, spec.volumePath),
     runAs: runAsUser(ids),
     ids,
     env,

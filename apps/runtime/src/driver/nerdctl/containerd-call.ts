@@ -3,7 +3,7 @@ import { connect as connectHttp2, constants } from 'node:http2';
 import { connect } from 'node:net';
 import { DriverError } from '../driver-error.js';
 
-/** Where containerd is, and whose things a call is about. */
+/** The address of containerd and the namespace of a call. */
 export interface ContainerdScope {
   readonly address: string;
   /** The containerd namespace. */

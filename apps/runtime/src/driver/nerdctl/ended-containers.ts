@@ -13,7 +13,7 @@ import { removeForgottenFiles } from './nerdctl-files.js';
 import type { NerdctlHost } from './nerdctl-host.js';
 import { listShims } from './shims.js';
 
-/** What the driver knows. */
+/** The containers that the driver knows. */
 export interface KnownContainers {
   /** Ids of the containers by agent. */
   readonly containers: ReadonlyMap<string, string>;
@@ -28,7 +28,7 @@ const SWEPT_WITHIN_MS = 1_000;
 
 /** Removes containers that have ended, and those that failed calls have left. */
 export class EndedContainers {
-  /** What `discarded` still waits for, by agent. */
+  /** The removals that `discarded` still waits for, by agent. */
   readonly #discarding = new Map<string, Promise<void>>();
   /** Containers that have ended and are not removed yet. */
   readonly #left = new Set<string>();

@@ -25,7 +25,7 @@ import { deafLoader, interpreterOf, relocateProgram } from './relocate-program.p
 
 const run = promisify(execFile);
 
-/** Part of the name of a kit; changes with what is in it besides the files of the host. */
+/** Part of the name of a kit; increase it when the contents change in any way but through the files of the host. */
 const KIT_FORMAT = '4';
 
 /** Small programs export no symbol that `relocateProgram` could replace, so the loader is called with them. */

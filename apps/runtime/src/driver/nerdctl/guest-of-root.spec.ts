@@ -12,7 +12,7 @@ const spec = {
 };
 
 describe('the configuration of a guest whose agent is root inside', () => {
-  it('is a user that is not root, with the capabilities that it is given, and otherwise as it was', () => {
+  it('runs as a user other than root with the given capabilities, and is otherwise unchanged', () => {
     const { process, linux, ...others } = guestOfRoot(spec);
     expect(others).toEqual({ ociVersion: '1.2.0' });
     expect(process).toEqual({

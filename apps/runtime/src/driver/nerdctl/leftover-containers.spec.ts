@@ -45,7 +45,7 @@ describe('after a failed call', () => {
     await eventually(() => expect(listed).toEqual([container('kept')]));
   });
 
-  it('one that appears late, when containerd goes on, is removed too', async () => {
+  it('a container that appears late, when containerd resumes, is removed too', async () => {
     failing = true;
     leftovers.suspect();
     await eventually(() => expect(looks).toBeGreaterThan(5));

@@ -2,7 +2,7 @@ import { pause } from '@berth/supervision';
 import type { Logger } from '@berth/telemetry';
 import type { ListedContainer } from './container-list.js';
 
-/** What the containers are found with and removed by. */
+/** The dependencies that find and remove containers. */
 export interface LeftoverHost {
   /** All containers of this installation. Rejects while containerd does not respond. */
   list(): Promise<readonly ListedContainer[]>;

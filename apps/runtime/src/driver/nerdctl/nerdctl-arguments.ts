@@ -2,7 +2,7 @@ import type { BoxSpec } from '../box-spec.js';
 import { GUEST_LIMITS, type GroupMount } from './agent-groups.js';
 import { DISK, INSIDE } from './paths-inside.js';
 
-/** What every call to nerdctl has in common. */
+/** The arguments that every call to nerdctl has. */
 export interface NerdctlScope {
   /** The containerd namespace of this installation. */
   readonly namespace: string;
@@ -144,7 +144,7 @@ const limits = ({ limits: { memoryBytes, cpus } }: BoxSpec, { openFiles }: Conta
 ];
 
 const mounts = (
-  { guestFolders }: BoxSpec,
+  { guestFolders, volumePath }: BoxSpec,
   { inside, kit, code, disk, resolvConf, groups }: ContainerParts,
 ): string[] =>
   [
@@ -157,7 +157,7 @@ const mounts = (
     [guestFolders.logs, INSIDE.logs, 'rw'],
     [guestFolders.journal, INSIDE.journal, 'rw'],
     [disk, INSIDE.disk, 'rw'],
-    [`${disk}/${DISK.volume}`, INSIDE.volume, 'rw'],
+    [`${disk}/${DISK.volume}`, volumePath ?? INSIDE.volume, 'rw'],
     ...groups.map(({ from, to }) => [from, to, 'rw']),
   ].map(([from, to, mode]) => `--volume=${from}:${to}:${mode}`);
 

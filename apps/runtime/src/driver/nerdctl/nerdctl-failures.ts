@@ -1,6 +1,6 @@
 import { DriverError } from '../driver-error.js';
 
-/** How a call to nerdctl ended. */
+/** The outcome of a call to nerdctl. */
 export interface NerdctlFailure {
   readonly stderr: string;
   /** Whether it was ended because it timed out. */

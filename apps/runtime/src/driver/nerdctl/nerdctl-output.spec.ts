@@ -3,7 +3,7 @@ import type { BoxSpec } from '../box-spec.js';
 import { parseContainerList } from './container-list.js';
 import { runArguments, scopeArguments } from './nerdctl-arguments.js';
 import { toDriverError } from './nerdctl-failures.js';
-import { mountPointsOf } from './mount-points.js';
+import { mountPointsBelow, mountPointsOf } from './mount-points.js';
 
 const MB = 1024 * 1024;
 const ID = 'e22993730a7cc39176d9d37d532f0181da11d85b92a2fb5af1e10c0e0308f223';
@@ -20,6 +20,7 @@ const spec: BoxSpec = {
   rootFileSystem: 'read-only',
   runtimeClass: null,
   network: 'none',
+  volumePath: null,
 };
 
 const parts = {
@@ -187,6 +188,14 @@ describe('the mounts of the host', () => {
   it('show where else the file system of a path is mounted, even one with escaped characters', () => {
     expect(mountPointsOf(info, '/data/a b/disk')).toEqual(['/containerd/7', '/data/a b/disk']);
     expect(mountPointsOf(info, '/')).toEqual(['/']);
+  });
+
+  it('show each mount at and below a path', () => {
+    expect(mountPointsBelow(`${info}700 25 0:1 / /data rw - x x rw`, '/data')).toEqual([
+      '/data/a b/disk',
+      '/data',
+    ]);
+    expect(mountPointsBelow(info, '/data/a')).toEqual([]);
   });
 
   it('do not show a path that is no mount point', () => {

@@ -22,6 +22,7 @@ import { nerdctlCapabilities } from './nerdctl-capabilities.js';
 import { NerdctlProgram } from './nerdctl-program.js';
 import { removeOldKits } from './old-kits.js';
 import { openNerdctlHost, type NerdctlDriverOptions, type NerdctlHost } from './nerdctl-host.js';
+import { assertOwnMounts } from './own-mounts.js';
 import { guestUserOf } from './paths-inside.js';
 import { assertBounded } from './writable-root.js';
 import { runContainerTask, type ContainerTaskMeans } from './tasks/container-task.js';
@@ -105,12 +106,13 @@ export class NerdctlDriver extends Driver {
     await this.stop(agentId, 0);
     const disk = await disks.mount(agentId, spec.limits.diskBytes, guestUser);
     await disks.handOver(guestFolders, guestUser);
-    const container = await this.#creation.create(spec, image, disk);
+    const { id: container, ownMounts } = await this.#creation.create(spec, image, disk);
     await this.#creation.begin(spec, image, container);
     const [pid] = await cgroups.pids(groups.nameOf(agentId, container));
     const guest = pid === undefined ? undefined : await readProcess(pid);
     if (guest === undefined)
       throw new DriverError('guest_not_started', 'The guest exited immediately after its launch.');
+    await assertOwnMounts(guest.pid, ownMounts);
     const root = `/proc/${guest.pid}/root`;
     if (spec.rootFileSystem === 'writable') await assertBounded(root, disk);
     if (spec.network === 'public') await network.connect(agentId, guest);

@@ -52,9 +52,16 @@ const guestVariables: Readonly<Record<string, string>> = {
 /** For images that name none. */
 export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** `path`: that of the image. `workingDir`: where the program of an image runs; null for code that Berth brings. */
-export const insidePathsOf = (path: string, workingDir: string | null): InsidePaths => ({
-  volume: INSIDE.volume,
+/**
+ * `path`: that of the image. `workingDir`: where the program of an image runs; null for code that Berth brings.
+ * `volumePath`: null for the usual one.
+ */
+export const insidePathsOf = (
+  path: string,
+  workingDir: string | null,
+  volumePath: string | null = null,
+): InsidePaths => ({
+  volume: volumePath ?? INSIDE.volume,
   tmp: INSIDE.tmp,
   code: workingDir ?? INSIDE.code,
   // The program of an image has its own Node, if any.
@@ -68,7 +75,7 @@ export const AGENT_IDS: UserIds = { uid: 1000, gid: 1000, groups: [] };
 /** Root inside. */
 export const ROOT_IDS: UserIds = { uid: 0, gid: 0, groups: [] };
 
-/** The user of a guest whose agent's processes are no root: 0, which is an id without rights outside. */
+/** The user of the guest if the agent's processes are not root: 0, an id without privileges outside. */
 const GUEST_OF_USER = 0;
 
 /**
@@ -77,7 +84,7 @@ const GUEST_OF_USER = 0;
  */
 export const GUEST_OF_ROOT = 65_533;
 
-/** What root inside has, within a user namespace of the agent's processes alone. */
+/** The capabilities of root inside, in the user namespace of the agent's processes. */
 const ROOT_CAPABILITIES = [
   'chown',
   'dac_override',

@@ -2,7 +2,7 @@ import { CODE_ADDRESS, elfProgram } from './elf-program.plan.js';
 
 /** An architecture of system calls, with the numbers of its `setns` and `unshare`. */
 interface Calls {
-  /** As seccomp calls it. */
+  /** seccomp's number for the architecture. */
   readonly architecture: number;
   readonly numbers: readonly [number, number];
 }

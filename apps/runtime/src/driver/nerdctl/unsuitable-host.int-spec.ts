@@ -40,7 +40,7 @@ describe('a runtime on a host without what the nerdctl driver needs', () => {
     expect(lines).toContainEqual(expect.stringMatching(/CNI plugins bridge, host-local, loopback, firewall/));
   });
 
-  it('exits with 69 and says that nerdctl is missing where a file of that name cannot be run', async () => {
+  it('exits with 69 and reports nerdctl as missing if a file of that name cannot be executed', async () => {
     const nerdctl = join(folder, 'nerdctl');
     writeFileSync(nerdctl, '', { mode: 0o644 });
     const { code, lines } = await start(nerdctl);

@@ -17,7 +17,7 @@ export interface ProcessGroup {
   isFrozen(agentId: string): Promise<boolean>;
   /** null if no process runs. */
   stats(agentId: string): Promise<BoxStats | null>;
-  /** Sends KILL to all processes until none is left. */
+  /** Sends KILL to all processes until the group is empty. */
   kill(agentId: string): Promise<void>;
   /** Ids of the agents that have processes. */
   list(): Promise<readonly string[]>;

@@ -11,7 +11,7 @@ import { launchScript } from './launch-script.js';
 import type { ProcessGroup } from './process-group.js';
 import type { TaskWorkspace, WorkspaceMounts } from './workspace-mounts.js';
 
-/** What the process driver runs tasks with. */
+/** The dependencies of a task of the process driver. */
 export interface TaskMeans {
   readonly processGroup: ProcessGroup;
   readonly workspaceMounts: WorkspaceMounts;

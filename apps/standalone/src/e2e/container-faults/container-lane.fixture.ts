@@ -6,12 +6,12 @@ import { containerTestHost, GitServer, ImageRegistry } from '@berth/testing';
 import { Api } from '../api.fixture.js';
 import { startStandaloneStack, type StandaloneStack } from '../stack.fixture.js';
 import { inventoryOf, type Inventory, type Place } from './host-inventory.fixture.js';
-import { NerdctlLine } from './nerdctl-line.fixture.js';
+import { NerdctlInterceptor } from './nerdctl-interceptor.fixture.js';
 import { OwnContainerd } from './own-containerd.fixture.js';
 
 const IMAGE = 'shell';
 const REPOSITORY = 'repository';
-/** Of what is deployed: a version that does not respond on its port gives way only after a minute. */
+/** What every deployed version runs: a deployment whose program does not respond on its port fails only after a minute. */
 const SERVE = 'busybox httpd -f -p $PORT -h /';
 
 /** Where deployments come from. */
@@ -20,7 +20,7 @@ interface Sources {
   readonly registry: ImageRegistry;
 }
 
-/** A whole installation with a containerd of its own, whose faults nothing else notices. */
+/** A whole installation with a containerd of its own, so that faults in it affect no other lane. */
 export class ContainerLane {
   readonly api = new Api(() => this.stack);
 
@@ -28,14 +28,14 @@ export class ContainerLane {
     private readonly folder: string,
     readonly place: Place,
     readonly containerd: OwnContainerd,
-    readonly line: NerdctlLine,
+    readonly nerdctl: NerdctlInterceptor,
     readonly stack: StandaloneStack,
     private readonly sources: Sources,
   ) {}
 
   static async open(folder: string): Promise<ContainerLane> {
     mkdirSync(folder);
-    // Root of a user namespace must be able to enter the folder of its root file system.
+    // The root user of a user namespace must be able to enter the folder of its root file system.
     for (const path of [dirname(folder), folder]) chmodSync(path, 0o711);
     const dataDir = join(folder, 'data');
     const runtimeData = join(dataDir, 'runtime');
@@ -51,7 +51,7 @@ export class ContainerLane {
     const { images, cniPath } = containerTestHost();
     const scope = [`--address=${address}`, `--namespace=${namespace}`];
     execFileSync('nerdctl', [...scope, 'load', '--quiet', `--input=${join(images, `${IMAGE}.tar`)}`]);
-    const line = new NerdctlLine(join(folder, 'line'));
+    const nerdctl = new NerdctlInterceptor(join(folder, 'nerdctl'));
     const config = join(folder, 'operator.yaml');
     writeFileSync(
       config,
@@ -62,7 +62,7 @@ deploy: { gitHosts: [{ host: "${git.host}", insecure: true }], registries: ["${r
     const stack = await startStandaloneStack(dataDir, {
       BERTH_RUNTIME: 'nerdctl',
       BERTH_HOST: '127.0.0.1',
-      BERTH_NERDCTL: line.program,
+      BERTH_NERDCTL: nerdctl.program,
       BERTH_CONFIG: config,
       BERTH_WARM_SLEEP_SECONDS: '1',
       CONTAINERD_ADDRESS: address,
@@ -70,7 +70,7 @@ deploy: { gitHosts: [{ host: "${git.host}", insecure: true }], registries: ["${r
       GIT_SSL_CAINFO: git.caFile,
     });
     const place = { address, containerdFolder, namespace, runtimeData };
-    return new ContainerLane(folder, place, containerd, line, stack, { git, registry });
+    return new ContainerLane(folder, place, containerd, nerdctl, stack, { git, registry });
   }
 
   get repository(): string {
@@ -86,14 +86,14 @@ deploy: { gitHosts: [{ host: "${git.host}", insecure: true }], registries: ["${r
     const root = join(this.folder, 'image');
     mkdirSync(root, { recursive: true });
     copyFileSync('/usr/bin/busybox', join(root, 'busybox'));
-    // Without another layer, it would be the same image.
+    // Without a file of its own, the image would equal the previous one.
     writeFileSync(join(root, 'name'), name);
     await this.sources.registry.push(name, '1', root, { Cmd: ['/busybox', 'sh', '-c', `exec /${SERVE}`] });
     return `${this.sources.registry.host}/${name}:1`;
   }
 
   async close(): Promise<void> {
-    this.line.disarm();
+    this.nerdctl.disarm();
     await this.containerd.startAgain();
     await this.stack.stop();
     await this.containerd.stop();

@@ -12,11 +12,11 @@ export interface SeedResult {
   readonly plan: Plan;
   readonly struck: boolean;
   readonly broken: readonly string[];
-  /** What happened when, one line each. */
+  /** What happened and when, one event a line. */
   readonly story: readonly string[];
 }
 
-/** How long the installation may take to recover after a failed part has returned. */
+/** How long the installation may take to recover once the failed part runs again. */
 const RECOVERED_WITHIN_MS = 30_000;
 const STABLE = ['running', 'sleeping', 'stopped', 'failed'];
 
@@ -25,7 +25,7 @@ interface AgentView {
   readonly sleepDepth: string | null;
 }
 
-/** Runs one seed after the other in an installation. */
+/** Runs one seed in an installation: the operation of its plan, the fault, and the checks afterwards. */
 export class SeedRun {
   readonly #story: string[] = [];
   readonly #begun = performance.now();
@@ -42,7 +42,7 @@ export class SeedRun {
     const broken: string[] = [];
     try {
       const subject = await prepare(lane, plan);
-      lane.line.arm(plan);
+      lane.nerdctl.arm(plan);
       const striking = strike(lane, plan, (what) => run.#log(what));
       const response = await run.#timed(act(lane, plan, subject));
       run.#log(`${String(response.status)} ${JSON.stringify(response.body).slice(0, 300)}`);
@@ -51,14 +51,14 @@ export class SeedRun {
     } catch (error) {
       broken.push(`It did not recover: ${error instanceof Error ? error.message : String(error)}`);
     } finally {
-      lane.line.disarm();
+      lane.nerdctl.disarm();
     }
     return { plan, struck, broken, story: run.#story };
   }
 
-  /** What is wrong when the fault is over. Leaves nothing of the seed in the installation. */
+  /** Returns the problems that remain after the fault, and deletes the agents of the seed. */
   async #afterwards(subject: Subject, response: Timed): Promise<readonly string[]> {
-    const { api, stack, line, containerd } = this.lane;
+    const { api, stack, nerdctl, containerd } = this.lane;
     const broken: string[] = [];
     const agents = await this.#agentsNamed(subject.name);
     const isThere =
@@ -81,13 +81,13 @@ export class SeedRun {
     const places = {
       'the response': JSON.stringify(response.body),
       'the output of the services': stack.program.printed,
-      'a command line': line.calls,
+      'a command line': nerdctl.calls,
       'the log of containerd': containerd.log,
     };
     return [...broken, ...leaksOf(subject.secret, places)];
   }
 
-  /** The state that is shown is what the host has; the agent can be started, and is there once. */
+  /** Checks that the API shows the state that the host has, and that the agent works after a start. */
   async #worksAgain(id: string): Promise<readonly string[]> {
     const { api } = this.lane;
     const broken: string[] = [];
@@ -144,7 +144,7 @@ export class SeedRun {
     });
   }
 
-  /** Throws unless the host has exactly these containers, each with all that belongs to it, and nothing else. */
+  /** Throws unless the host has exactly this many containers, each with its shim, volume and so on, and nothing else. */
   async #hostHas(containers: number): Promise<void> {
     const { inventory } = this.lane;
     const has = (kind: string): number => inventory[kind]?.length ?? 0;
@@ -171,11 +171,11 @@ export class SeedRun {
   }
 }
 
-/** The course of a seed, as text for a failed assertion. */
+/** The problems and events of a seed, as the text of a failed assertion. */
 export const storyOf = ({ plan, broken, story }: SeedResult): string =>
   [`seed ${String(plan.seed)} (${nameOf(plan)}): ${broken.join(' ')}`, ...story].join('\n  ');
 
-/** Runs the seeds in the installations at once, one at a time in each; returns them in order. */
+/** Runs the seeds in all installations concurrently, in each one at a time. Returns the results in the order of the seeds. */
 export const runSeeds = async (
   lanes: readonly ContainerLane[],
   seeds: readonly number[],

@@ -6,20 +6,20 @@ import type { Plan } from './plan.fixture.js';
 
 const ARRIVED_WITHIN_MS = 15_000;
 const FOUND_WITHIN_MS = 3_000;
-/** How long containerd is away after it was killed. */
+/** How long containerd stays down after it was killed. */
 const AWAY_MS = 1_000;
-/** Longer than the runtime waits for containerd to respond, and than for a call to nerdctl. */
+/** Longer than the runtime's time limit: for containerd its responses, for the others a call to nerdctl. */
 const HUNG_MS = { containerd: 6_000, nerdctl: 23_000, shim: 23_000, guest: 23_000 } as const;
 
-/** Strikes as planned when the armed call arrives. Resolves when the fault is over; returns whether it struck. */
+/** Injects the planned fault when the armed call arrives. Resolves when the fault is over; returns whether it happened. */
 export const strike = async (
-  { line, containerd, place }: ContainerLane,
+  { nerdctl, containerd, place }: ContainerLane,
   plan: Plan,
   log: (what: string) => void,
 ): Promise<boolean> => {
   const before = shimsOf(place.namespace);
   const { victim, how, phase, call, afterMs } = plan;
-  const caller = await line.arrival(AbortSignal.timeout(ARRIVED_WITHIN_MS));
+  const caller = await nerdctl.arrival(AbortSignal.timeout(ARRIVED_WITHIN_MS));
   if (caller === undefined) return false;
   log(`nerdctl ${call} arrived`);
   if (phase === 'within') await delay(afterMs);
@@ -32,12 +32,12 @@ export const strike = async (
   };
   const pid = await found(find);
   if (pid === undefined) {
-    line.openGate();
+    nerdctl.openGate();
     return false;
   }
   signalAll([pid], how === 'kill' ? 'SIGKILL' : 'SIGSTOP');
   log(`${victim} ${how}`);
-  line.openGate();
+  nerdctl.openGate();
   if (how === 'hang') {
     await delay(HUNG_MS[victim]);
     signalAll([pid], 'SIGCONT');

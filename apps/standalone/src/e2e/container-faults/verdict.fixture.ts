@@ -6,14 +6,14 @@ export interface Timed extends ApiResponse {
   readonly ms: number;
 }
 
-/** A host without containerd, or that loses a process, refuses in so many milliseconds. */
+/** A host without containerd, or one that loses a process, responds within this time. */
 const REFUSED_WITHIN_MS = 5_000;
-/** A call to nerdctl that hangs is ended after 20 s. */
+/** The host kills a call to nerdctl that hangs after 20 s. */
 const HUNG_WITHIN_MS = 30_000;
-/** Names of what the host consists of, which no caller needs to know. */
+/** Names of a host's internals, which no response may disclose. */
 const INTERNALS = /nerdctl|containerd|runc|shim|rpc error|\.sock|\/tmp\/|\/dev\/shm|berth-[0-9a-f]{12}/i;
 
-/** What is wrong with a response to the operation that the fault struck. */
+/** The problems of the response to the operation that the fault interrupted. */
 export const brokenByResponse = ({ victim, how }: Plan, { status, body, ms }: Timed): readonly string[] => {
   const text = JSON.stringify(body);
   const withinMs = how === 'hang' && victim !== 'containerd' ? HUNG_WITHIN_MS : REFUSED_WITHIN_MS;
@@ -29,7 +29,7 @@ export const internalsIn = (where: string, text: string): readonly string[] => {
   return found === undefined ? [] : [`${where} names ${found}: ${text}`];
 };
 
-/** Places that contain the secret. */
+/** A problem for each place whose text contains the secret. */
 export const leaksOf = (secret: string, places: Readonly<Record<string, string>>): readonly string[] =>
   Object.entries(places).flatMap(([place, text]) =>
     text.includes(secret) ? [`The secret is in ${place}.`] : [],

@@ -4,21 +4,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Api } from '../api.fixture.js';
 import { guestOf, signalAll } from '../processes.fixture.js';
 import type { FaultyStack, ServiceName } from './faulty-stack.fixture.js';
-import type { GuestLine } from './guest-line.fixture.js';
+import type { GuestProxy } from './guest-proxy.fixture.js';
 import type { Fault, Moment, Plan, WireName } from './plan.fixture.js';
-import type { Turns } from './turns.fixture.js';
+import type { KeyedMutex } from './keyed-mutex.fixture.js';
 import type { Armed, Passing, Wire } from './wire.fixture.js';
 
 /** Where a fault can strike: shared parts, and those that belong to one agent. */
 export interface Stage {
   readonly stack: FaultyStack;
   /** One fault at a time for each part. */
-  readonly turns: Turns;
+  readonly locks: KeyedMutex;
   readonly api: Api;
   readonly agentId: string;
   /** The connection to the gateway of this agent's own client. */
   readonly clientWire: Wire;
-  readonly guestLine: GuestLine;
+  readonly guestProxy: GuestProxy;
   /** The agent's journal folder on the host. */
   readonly journal: string;
   log(what: string): void;
@@ -38,16 +38,16 @@ export const prepareFaults = async (
   stage: Stage,
 ): Promise<PreparedFault> => {
   const shared = sharedPart(fault);
-  const giveBack = shared === undefined ? (): void => undefined : await stage.turns.take(shared);
+  const unlock = shared === undefined ? (): void => undefined : await stage.locks.lock(shared);
   const prepared = new Striking(stage, mark);
   try {
     await prepared.prepare(fault);
     if (also !== null) await prepared.prepare(also);
   } catch (error) {
-    giveBack();
+    unlock();
     throw error;
   }
-  void prepared.healed.then(giveBack);
+  void prepared.healed.then(unlock);
   return prepared;
 };
 
@@ -79,7 +79,7 @@ class Striking implements PreparedFault {
   }
 
   async prepare(fault: Fault): Promise<void> {
-    const { guestLine } = this.stage;
+    const { guestProxy } = this.stage;
     switch (fault.kind) {
       case 'wire':
         return this.#onWire(fault, await this.#wires(fault.wire));
@@ -90,7 +90,7 @@ class Striking implements PreparedFault {
       case 'journal':
         return this.#strike('the journal cannot be written', () => this.#blockJournal(fault.forMs));
       case 'socket':
-        return this.#strike("the guest's socket is gone", () => guestLine.hide(fault.forMs));
+        return this.#strike("the guest's socket is gone", () => guestProxy.hide(fault.forMs));
       case 'twins':
         return this.#strike('sent twice at once', async () => undefined);
     }
@@ -108,7 +108,7 @@ class Striking implements PreparedFault {
     if (name === 'client-gateway') return [this.stage.clientWire];
     if (name !== 'runtime-guest') return this.stage.stack.wires(name);
     // An agent that has just ended has no such connection.
-    const line = await this.stage.guestLine.open().catch(() => undefined);
+    const line = await this.stage.guestProxy.open().catch(() => undefined);
     return line === undefined ? [] : [line];
   }
 

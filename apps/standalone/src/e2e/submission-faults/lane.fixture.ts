@@ -5,10 +5,10 @@ import { Api } from '../api.fixture.js';
 import { recordOf } from './evidence.fixture.js';
 import { prepareFaults, type Stage } from './faults.fixture.js';
 import type { FaultyStack } from './faulty-stack.fixture.js';
-import { GuestLine } from './guest-line.fixture.js';
+import { GuestProxy } from './guest-proxy.fixture.js';
 import { nameOf, planOf, type Before, type Plan } from './plan.fixture.js';
 import { attempt, kindOf, markOf, namedBy, type Attempt } from './submission.fixture.js';
-import type { Turns } from './turns.fixture.js';
+import type { KeyedMutex } from './keyed-mutex.fixture.js';
 import { brokenGuarantees, type Facts, type View } from './verdict.fixture.js';
 import { Wire } from './wire.fixture.js';
 
@@ -18,7 +18,7 @@ export interface SeedResult {
   readonly struck: boolean;
   readonly attempts: readonly Attempt[];
   readonly broken: readonly string[];
-  /** What happened when, one line each. */
+  /** What happened and when, one event a line. */
   readonly story: readonly string[];
 }
 
@@ -48,22 +48,22 @@ interface Case {
 /** Runs one seed after the other on one agent. */
 export class Lane {
   #agentId = '';
-  #guestLine: GuestLine | undefined;
+  #guestProxy: GuestProxy | undefined;
   #deaths = 0;
   #cases: Case[] = [];
 
   private constructor(
     private readonly stack: FaultyStack,
-    private readonly turns: Turns,
+    private readonly locks: KeyedMutex,
     private readonly clientWire: Wire,
     private readonly direct: Api,
     private readonly client: Api,
   ) {}
 
-  static async open(stack: FaultyStack, turns: Turns): Promise<Lane> {
+  static async open(stack: FaultyStack, locks: KeyedMutex): Promise<Lane> {
     const wire = await Wire.open({ host: '127.0.0.1', port: Number(new URL(stack.urls[0] ?? '').port) });
     const throughWire = { ...stack, urls: [`http://127.0.0.1:${String(wire.port)}`] };
-    return new Lane(stack, turns, wire, new Api(() => stack), new Api(() => throughWire));
+    return new Lane(stack, locks, wire, new Api(() => stack), new Api(() => throughWire));
   }
 
   /** Runs one seed and checks its outcome right afterwards. */
@@ -102,7 +102,7 @@ export class Lane {
       if ([...one.views.values()].some(({ status }) => status === 404)) await this.#read(one);
     const marks = await this.#recover(() => undefined);
     const results = this.#cases.map((one) => ({ ...one, broken: brokenGuarantees(this.#facts(one, marks)) }));
-    await this.#guestLine?.close();
+    await this.#guestProxy?.close();
     await eventually(
       async () => [204, 404].includes((await this.direct.call('DELETE', this.#path(''))).status),
       { timeoutMs: HEALTHY_WITHIN_MS, intervalMs: 100 },
@@ -124,19 +124,19 @@ export class Lane {
     this.#agentId = id;
     this.#cases = [];
     this.#deaths = 0;
-    this.#guestLine = new GuestLine(join(this.#folder, 'run'));
+    this.#guestProxy = new GuestProxy(join(this.#folder, 'run'));
   }
 
   #stage(): Omit<Stage, 'log'> {
-    if (this.#guestLine === undefined) throw new Error('There is no agent.');
-    const { stack, turns, clientWire } = this;
+    if (this.#guestProxy === undefined) throw new Error('There is no agent.');
+    const { stack, locks, clientWire } = this;
     return {
       stack,
-      turns,
+      locks,
       clientWire,
       api: this.direct,
       agentId: this.#agentId,
-      guestLine: this.#guestLine,
+      guestProxy: this.#guestProxy,
       journal: join(this.#folder, 'journal'),
     };
   }
@@ -144,7 +144,7 @@ export class Lane {
   /** Returns whether the fault struck. */
   async #submit({ plan, attempts }: Case, stage: Stage): Promise<boolean> {
     // Opened while the agent is awake, before it is put to sleep.
-    await this.#guestLine?.open().catch(() => undefined);
+    await this.#guestProxy?.open().catch(() => undefined);
     const prepared = await this.#bring(plan.before);
     const fault = await prepareFaults(plan, markOf(plan.seed), stage);
     const key = plan.repeated ? crypto.randomUUID() : null;
@@ -251,7 +251,7 @@ export class Lane {
     for (const id of ids) {
       const begun = performance.now();
       while (!(await this.#hasEnded(id, views))) {
-        if (Math.min(performance.now() - begun, this.turns.quietMs) > ENDED_WITHIN_MS) break;
+        if (Math.min(performance.now() - begun, this.locks.quietMs) > ENDED_WITHIN_MS) break;
         await sleep(READ_AGAIN_MS);
       }
     }

@@ -2,7 +2,7 @@ import type { FaultyStack } from './faulty-stack.fixture.js';
 import { Lane, type SeedResult } from './lane.fixture.js';
 import { nameOf } from './plan.fixture.js';
 import { kindOf, saysNotStarted } from './submission.fixture.js';
-import { Turns } from './turns.fixture.js';
+import { KeyedMutex } from './keyed-mutex.fixture.js';
 
 /** Which seeds, and how many at a time. */
 export interface Seeds {
@@ -27,7 +27,7 @@ export const runSeeds = async (
   { from, count, lanes }: Seeds,
   onResult: (results: SeedResult) => void = () => undefined,
 ): Promise<Run> => {
-  const turns = new Turns();
+  const locks = new KeyedMutex();
   const results = new Map<number, SeedResult>();
   const add = (one: SeedResult): void => {
     const { seed } = one.plan;
@@ -38,7 +38,7 @@ export const runSeeds = async (
   };
   let next = from;
   const work = async (): Promise<void> => {
-    const lane = await Lane.open(stack, turns);
+    const lane = await Lane.open(stack, locks);
     try {
       while (next < from + count) {
         add(await lane.run(next++));

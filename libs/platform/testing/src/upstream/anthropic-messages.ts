@@ -25,7 +25,7 @@ export const messagesQuestion = (body: Body): Question => {
   };
 };
 
-/** What the provider rejects with 400. */
+/** The message of the provider's 400; undefined if it accepts the body. */
 export const messagesProblem = (body: Body, counts: boolean): string | undefined => {
   if (listOf(body['messages']).length === 0) return 'messages: Field required';
   if (!counts && body['max_tokens'] === undefined) return 'max_tokens: Field required';

@@ -7,7 +7,7 @@ export interface TokenCounts {
   readonly reasoning: number;
 }
 
-/** What the model says in one response: a text, calls of tools, or both. */
+/** The model's output in one response: a text, calls of tools, or both. */
 export interface Turn {
   readonly text?: string;
   readonly toolCalls?: readonly { readonly name: string; readonly arguments: object }[];

@@ -1,4 +1,4 @@
-/** Reading JSON that a caller sent: a value of another type is as if it were missing. */
+/** JSON that a caller sent. The functions below treat a value of the wrong type as missing. */
 export type Body = Readonly<Record<string, unknown>>;
 
 export const objectOf = (value: unknown): Body =>
@@ -11,7 +11,7 @@ export const textOf = (value: unknown): string => (typeof value === 'string' ? v
 export const countOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
 
-/** The text of a message's content, which is a text or a list of parts. */
+/** The text of a message's content, which is a string or a list of parts. */
 export const contentText = (content: unknown): string =>
   typeof content === 'string'
     ? content

@@ -66,10 +66,13 @@ export class FakeUpstream {
 
   private constructor(private readonly server: Server) {}
 
-  static async start({ port = 0 }: { readonly port?: number } = {}): Promise<FakeUpstream> {
+  static async start({
+    host = '127.0.0.1',
+    port = 0,
+  }: { readonly host?: string; readonly port?: number } = {}): Promise<FakeUpstream> {
     const server = createServer((request, response) => void upstream.#handle(request, response));
     const upstream = new FakeUpstream(server);
-    server.listen(port, '127.0.0.1');
+    server.listen(port, host);
     await once(server, 'listening');
     return upstream;
   }

@@ -22,7 +22,7 @@ export const chatQuestion = (body: Body): Question => {
   };
 };
 
-/** What the provider rejects with 400: the message and the parameter. */
+/** The message and parameter of the provider's 400; undefined if it accepts the body. */
 export const chatProblem = (body: Body): readonly [message: string, parameter: string] | undefined => {
   if (listOf(body['messages']).length === 0) return ["Missing required parameter: 'messages'.", 'messages'];
   if (objectOf(body['stream_options'])['include_usage'] !== undefined && body['stream'] !== true)
@@ -85,7 +85,7 @@ export const chatCompletion = (reply: Reply, choices: number): object => ({
   ...(reply.usage && { usage: usageOf(reply) }),
 });
 
-/** Chunks of all choices in turn, the chunk with the usage if it was asked for, and `[DONE]`. */
+/** The chunks of all choices in turn, then the usage if requested, then `[DONE]`. */
 export function* chatChunks(reply: Reply, choices: number, includeUsage: boolean): Generator<StreamPart> {
   const chunk = (list: readonly object[], usage: object | null | undefined): StreamPart => ({
     data: {

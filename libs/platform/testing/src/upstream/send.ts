@@ -7,7 +7,7 @@ export const wait = async (pause: Pause | undefined): Promise<void> => {
   else await pause;
 };
 
-/** Sends a JSON body, or half of it if the connection breaks off. */
+/** Sends a JSON body, or half of it if the connection is to break. */
 export const sendJson = (
   response: ServerResponse,
   status: number,

@@ -14,7 +14,7 @@ import { builderMounts, builderRights } from './builder-rights.js';
 import { loadLayout } from './image-layout.js';
 import { allowNested, profileOf } from './seccomp-profile.plan.js';
 
-/** What builds of images are made with. */
+/** The dependencies of builds of images. */
 export interface ImageBuildMeans {
   readonly host: () => Pick<NerdctlHost, 'instance' | 'buildKit' | 'scratch' | 'taskDisks'>;
   readonly call: CallNerdctl;

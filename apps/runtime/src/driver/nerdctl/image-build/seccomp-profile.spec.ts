@@ -8,7 +8,7 @@ const seccomp = {
 };
 
 describe('the seccomp profile of builds', () => {
-  it('is that of a container, with two calls that nested containers need', () => {
+  it('is the profile of a container plus two calls that nested containers need', () => {
     const profile = profileOf(JSON.stringify([{ ID: 'x', Spec: { linux: { seccomp } } }]));
     expect(profile).toEqual(seccomp);
     expect(allowNested(profile ?? seccomp)).toEqual({
@@ -17,7 +17,7 @@ describe('the seccomp profile of builds', () => {
     });
   });
 
-  it('is none where containers have none', () => {
+  it('does not exist on a host whose containers have no profile', () => {
     expect(profileOf('[{"Spec":{"linux":{}}}]')).toBeUndefined();
     expect(profileOf('[]')).toBeUndefined();
   });

@@ -8,14 +8,14 @@ const parseImageFacts = (output: string): ImageFacts | undefined => {
   return inspected && factsOf(inspected);
 };
 
-/** As printed by nerdctl 2.1.2, shortened. */
+/** Output of nerdctl 2.1.2, shortened. */
 const printed = (config: object): string =>
   `{"Image":{"Name":"berth.test/shell:1","Labels":null,"Target":{"mediaType":"application/vnd.docker.distribution.` +
   `manifest.v2+json","digest":"${DIGEST}","size":422}},"ImageConfig":{"architecture":"amd64","os":"linux",` +
   `"config":${JSON.stringify(config)},"rootfs":{"type":"layers","diff_ids":[]}},"size":1998848}\n`;
 
-describe('what an image says about itself', () => {
-  it('is its command, variables, folder and user', () => {
+describe('the facts in the configuration of an image', () => {
+  it('are its command, variables, folder and user', () => {
     const config = {
       Entrypoint: ['/entry', '-x'],
       Cmd: ['serve'],
@@ -32,13 +32,13 @@ describe('what an image says about itself', () => {
     });
   });
 
-  it('is nothing to run, the root folder and no user if it says nothing', () => {
+  it('are no command, the root folder and no user if the configuration is empty', () => {
     const nothing = { digest: DIGEST, command: null, env: {}, workingDir: '/', user: '' };
     expect(parseImageFacts(printed({}))).toEqual(nothing);
     expect(parseImageFacts(printed({ Entrypoint: null, Cmd: null, Env: null }))).toEqual(nothing);
   });
 
-  it('is the same under each of its names, and absent for an image that is not here', () => {
+  it('are the same under each name of the image, and absent for an image that the host does not have', () => {
     const twice = printed({ User: '7' }) + printed({ User: '7' });
     expect(parseImageFacts(twice)?.user).toBe('7');
     expect(parseImageFacts('\n')).toBeUndefined();

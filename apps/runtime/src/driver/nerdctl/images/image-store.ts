@@ -162,7 +162,7 @@ export class ImageStore {
     }
   }
 
-  /** Returns whether there were damaged downloads: containerd would go on with them, also in a later pull, and fail. */
+  /** Returns whether there were damaged downloads: containerd would resume them, also in a later pull, and fail. */
   async #discardDamaged(error: unknown): Promise<boolean> {
     const downloads = damagedDownloads(error instanceof Error ? error.message : '');
     await this.abortDownloads(downloads);

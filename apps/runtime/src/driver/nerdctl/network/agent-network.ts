@@ -36,7 +36,7 @@ export interface AgentNetworkOptions {
   readonly resolvConf: string;
   /** The host's own `/etc/resolv.conf`. */
   readonly hostResolvConf?: string;
-  /** What the operator has decided; may change. */
+  /** The operator's settings, which may change. */
   readonly settings: () => NetworkSettings;
   /** Between two checks of `keepUp`. */
   readonly checkEveryMs?: number;

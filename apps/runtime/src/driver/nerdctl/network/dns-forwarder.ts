@@ -24,7 +24,7 @@ export class DnsForwarder {
     private readonly resolvers: Pick<HostResolvers, 'current'>,
   ) {
     udp.on('message', (message, from) => void this.#onDatagram(message, from));
-    // An agent that is gone before its response is no failure of the resolver.
+    // If the agent is gone before its response, the resolver has not failed.
     udp.on('error', () => undefined);
     tcp.on('connection', (socket) => void this.#onConnection(socket));
   }

@@ -1,14 +1,14 @@
 import { readFile, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 
-/** Where a resolver listens. */
+/** The address and port of a resolver. */
 export interface Resolver {
   readonly address: string;
   readonly port: number;
 }
 
 const PORT = 53;
-/** As many as the C library asks. */
+/** The maximum number that the C library uses. */
 const MOST = 3;
 
 /** The resolvers in a `resolv.conf`, which is read again when it changes. */

@@ -4,7 +4,7 @@ import { eventually } from '@berth/testing';
 import { metrics } from '@berth/telemetry';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { DriverFixture, type StartedBox } from '../../driver-contract/driver.fixture.js';
-import type { FarEnd } from '../__fixtures__/far-end.fixture.js';
+import type { OutsideNetwork } from '../__fixtures__/outside-network.fixture.js';
 import { attemptFrom, tcp } from '../__fixtures__/network-probe.fixture.js';
 import { instanceOf } from '../installation.js';
 
@@ -27,8 +27,11 @@ const tracesOf = (instance: string): readonly string[] => {
     .map((line) => line.trim().split(':')[0] ?? '');
 };
 
-/** How the network comes, stays and goes. `open` starts another installation. */
-export const describeNetworkLifecycle = (farEnd: () => FarEnd, open: () => Promise<DriverFixture>): void => {
+/** When the network is created, kept and removed. `open` starts another installation. */
+export const describeNetworkLifecycle = (
+  outside: () => OutsideNetwork,
+  open: () => Promise<DriverFixture>,
+): void => {
   describe('the network of an installation', () => {
     let host: DriverFixture;
     let instance: string;
@@ -48,10 +51,10 @@ export const describeNetworkLifecycle = (farEnd: () => FarEnd, open: () => Promi
 
     it('is closed to an agent from its first instruction on, also if the firewall was flushed before', async () => {
       nft('flush', 'ruleset');
-      farEnd().takeContacts();
+      outside().takeContacts();
       const started = await host.start();
       expect(await outcomesOf(started)).toEqual(AS_DECIDED);
-      expect(farEnd().takeContacts()).not.toContain('tcp 192.168.77.1 80');
+      expect(outside().takeContacts()).not.toContain('tcp 192.168.77.1 80');
     });
 
     it.each([
@@ -76,7 +79,7 @@ export const describeNetworkLifecycle = (farEnd: () => FarEnd, open: () => Promi
       },
     );
 
-    it('goes on for an agent while the runtime is away, and is the same for the next runtime', async () => {
+    it('stays up for an agent while the runtime is down, and the next runtime keeps it unchanged', async () => {
       const started = await host.start();
       const address = await started.sh('node -p "require(\'os\').networkInterfaces().eth0[0].address"');
       await host.driver.close();

@@ -42,7 +42,7 @@ describe('the network of an installation', () => {
     expect(planNetwork(INSTANCE, ['198.18.0.0/15'], true)).toBeUndefined();
   });
 
-  it('gives each agent addresses of its own, inside the part, and none is the gateway’s', () => {
+  it('gives each agent addresses of its own within the part, never those of the gateway', () => {
     const plan = planOf();
     expect(addressesOf(plan, 0)).toEqual({ ipv4: '198.18.48.2', ipv6: 'fd00:03aa:bbcc::2' });
     expect(addressesOf(plan, MOST_AGENTS - 1)).toEqual({
@@ -70,7 +70,7 @@ describe('the network of an installation', () => {
 describe('the link of an agent', () => {
   const link = { name: 'b0003aab-0', alias: 'agt_1', addresses: addressesOf(planOf(), 0) };
 
-  it('has no address of its own making, and no IPv6 where there is none', () => {
+  it('has no self-assigned address, and no IPv6 on a host without IPv6', () => {
     const kernel = { hasIpv6: true };
     expect(hostBatch(planOf(), link, '/proc/7/ns/net', kernel)).toMatch(
       /^link add .* netns \/proc\/7\/ns\/net\n/,
@@ -122,7 +122,7 @@ describe('the rules', () => {
     expect(rules).not.toMatch(/dport/);
   });
 
-  it('refuse IPv6 of agents as a whole if they have none', () => {
+  it('reject all IPv6 packets of agents that have no IPv6', () => {
     expect(ruleSet(planOf([], false), PUBLIC, PORTS)).toContain('meta nfproto ipv6 goto refuse');
     expect(ruleSet(planOf(), PUBLIC, PORTS)).not.toContain('meta nfproto ipv6 goto refuse');
   });

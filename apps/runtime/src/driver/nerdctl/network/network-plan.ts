@@ -13,7 +13,7 @@ export interface NetworkPlan {
   readonly table: string;
   /** Interface that holds the gateway's address while no agent is awake. */
   readonly anchor: string;
-  /** What the names of the agents' interfaces begin with. */
+  /** The prefix of the names of the agents' interfaces. */
   readonly linkPrefix: string;
   readonly subnet4: string;
   readonly gateway4: string;
@@ -62,7 +62,7 @@ export const planNetwork = (
   };
 };
 
-/** Names of what an installation may have on the host, whatever its plan was. */
+/** Names of everything that an installation may have created on the host, under any of its plans. */
 export const ownInterfaces = (instance: string, names: readonly string[]): readonly string[] =>
   names.filter((name) => name === `${nameOf(instance)}net` || name.startsWith(`${nameOf(instance)}-`));
 

@@ -8,7 +8,12 @@ import type { OperatorFile } from '@berth/operator-file';
 import { containerTestHost } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DriverFixture, type StartedBox } from '../../driver-contract/driver.fixture.js';
-import { FarEnd, HOST_ADDRESSES, PUBLIC_ADDRESSES, RESOLVER } from '../__fixtures__/far-end.fixture.js';
+import {
+  OutsideNetwork,
+  HOST_ADDRESSES,
+  PUBLIC_ADDRESSES,
+  RESOLVER,
+} from '../__fixtures__/outside-network.fixture.js';
 import {
   nerdctlDriverOn,
   nerdctlDriverUnderTest,
@@ -53,16 +58,16 @@ const all = (targets: readonly Target[], outcome: string): readonly string[] =>
   targets.map(({ by, host, port }) => `${by} ${host} ${port} ${outcome}`);
 
 let folder: string;
-let farEnd: FarEnd;
+let outside: OutsideNetwork;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'berth-network-'));
   writeFileSync(join(folder, 'resolv.conf'), `nameserver ${RESOLVER}\n`);
-  farEnd = await FarEnd.open();
+  outside = await OutsideNetwork.open();
 });
 
 afterAll(async () => {
-  await farEnd.close();
+  await outside.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -87,7 +92,7 @@ describe('the outward network of an agent in a container', () => {
 
   afterAll(() => host.destroy());
 
-  beforeEach(() => void farEnd.takeContacts());
+  beforeEach(() => void outside.takeContacts());
 
   it('reaches the public Internet by address and by name, in both families', async () => {
     const targets = [
@@ -95,7 +100,7 @@ describe('the outward network of an agent in a container', () => {
       tcp('a-198-51-100-8.test'),
     ];
     expect(outcomes(await attemptFrom(started, targets))).toEqual(all(targets, 'open'));
-    expect(farEnd.takeContacts()).toEqual(
+    expect(outside.takeContacts()).toEqual(
       expect.arrayContaining(['tcp 198.51.100.7 80', 'tcp 2620:fe::9 80', 'tcp 198.51.100.8 80']),
     );
   });
@@ -109,7 +114,7 @@ describe('the outward network of an agent in a container', () => {
     const attempts = await attemptFrom(started, targets);
     expect(outcomes(attempts)).toEqual(all(targets, 'ECONNREFUSED'));
     expect(Math.max(...attempts.map(({ ms }) => ms))).toBeLessThan(AT_ONCE_MS);
-    expect(farEnd.takeContacts()).toEqual([]);
+    expect(outside.takeContacts()).toEqual([]);
   });
 
   it('reaches none of them by name either', async () => {
@@ -120,7 +125,7 @@ describe('the outward network of an agent in a container', () => {
       tcp('six.test'),
     ];
     expect(outcomes(await attemptFrom(started, targets))).toEqual(all(targets, 'ECONNREFUSED'));
-    expect(farEnd.takeContacts().filter((contact) => !contact.startsWith('dns'))).toEqual([]);
+    expect(outside.takeContacts().filter((contact) => !contact.startsWith('dns'))).toEqual([]);
   });
 
   it('reaches none of them by UDP', async () => {
@@ -128,12 +133,12 @@ describe('the outward network of an agent in a container', () => {
       udp(address),
     );
     for (const { outcome } of await attemptFrom(started, targets)) expect(outcome).not.toBe('open');
-    expect(farEnd.takeContacts()).toEqual([]);
+    expect(outside.takeContacts()).toEqual([]);
     const [first] = await attemptFrom(started, [udp('192.168.77.1')]);
     expect(first?.outcome).toBe('ECONNREFUSED');
   });
 
-  it('reaches no port of the host, on none of its addresses', async () => {
+  it('reaches no port on any address of the host', async () => {
     const server = createServer((socket) => socket.end('the host'));
     server.listen(0, '::');
     await once(server, 'listening');
@@ -164,14 +169,14 @@ describe('the outward network of an agent in a container', () => {
     ]);
     // From a public address too: its responses would not be refused.
     for (const from of ['192.168.77.1', PUBLIC_ADDRESSES[0]])
-      expect(farEnd.connect(from, address, 7000)).toBe('ECONNREFUSED');
+      expect(outside.connect(from, address, 7000)).toBe('ECONNREFUSED');
     await host.driver.stop(other.box.agentId, 0);
   });
 });
 
-describeNetworkSettings(() => farEnd, installation);
+describeNetworkSettings(() => outside, installation);
 describeNetworkLifecycle(
-  () => farEnd,
+  () => outside,
   () => installation({ current: operatorFileWith('{}') }),
 );
 

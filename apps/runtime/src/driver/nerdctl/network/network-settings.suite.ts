@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { OperatorFile } from '@berth/operator-file';
 import type { DriverFixture } from '../../driver-contract/driver.fixture.js';
-import { HOST_ADDRESSES, RESOLVER, type FarEnd } from '../__fixtures__/far-end.fixture.js';
+import { HOST_ADDRESSES, RESOLVER, type OutsideNetwork } from '../__fixtures__/outside-network.fixture.js';
 import { operatorFileWith } from '../__fixtures__/nerdctl-driver.fixture.js';
 import { attemptFrom, tcp, type Target } from '../__fixtures__/network-probe.fixture.js';
 
 /** What the operator decides about the network. `open` starts an installation with a file that may change. */
 export const describeNetworkSettings = (
-  farEnd: () => FarEnd,
+  outside: () => OutsideNetwork,
   open: (operator: { current: OperatorFile }) => Promise<DriverFixture>,
 ): void => {
   describe('the operator’s settings of the network', () => {
@@ -41,7 +41,7 @@ export const describeNetworkSettings = (
     });
 
     it('name the resolvers that agents ask instead of Berth’s', async () => {
-      farEnd().takeContacts();
+      outside().takeContacts();
       const targets = [tcp('a-198-51-100-7.test')];
       expect(await outcomes(`{ dns: ["${RESOLVER}"] }`, targets)).toEqual(['open']);
       const started = host === undefined ? undefined : await host.start();

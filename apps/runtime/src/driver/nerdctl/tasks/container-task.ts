@@ -19,7 +19,7 @@ export interface AttachedCall {
   kill(): void;
 }
 
-/** What a task is run with. */
+/** The dependencies of a task. */
 export interface ContainerTaskMeans {
   readonly host: Pick<
     NerdctlHost,

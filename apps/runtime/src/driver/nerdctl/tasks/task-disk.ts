@@ -36,7 +36,7 @@ export class TaskDisks {
   constructor(
     /** Each task has a folder below. */
     private readonly folder: string,
-    /** What the host sees the user 0 of a task as. */
+    /** The id on the host of user 0 of a task. */
     private readonly ids: HostUser,
   ) {}
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Step } from './plan.fixture.js';
 
-/** Runs in place of nerdctl, and pauses at the call and in the phase that `arm` names. */
+/** A script in place of nerdctl, which pauses the call that `arm` names in the phase that it names. */
 const script = (folder: string): string => `#!/bin/sh
 cd '${folder}' || exit 125
 echo "$*" >> calls
@@ -19,9 +19,9 @@ case $phase in
 esac
 `;
 
-/** The calls of one installation to nerdctl. */
-export class NerdctlLine {
-  /** In place of `nerdctl`. */
+/** Intercepts the calls of one installation to nerdctl: records them, and pauses one on demand. */
+export class NerdctlInterceptor {
+  /** The path of the script. */
   readonly program: string;
 
   constructor(private readonly folder: string) {
@@ -32,7 +32,7 @@ export class NerdctlLine {
     writeFileSync(join(folder, 'calls'), '');
   }
 
-  /** The next such call pauses in its phase. */
+  /** Makes the next call of the step's kind pause in the step's phase. */
   arm({ call, phase }: Step): void {
     this.disarm();
     rmSync(join(this.folder, 'gate'), { force: true });
@@ -40,7 +40,7 @@ export class NerdctlLine {
     writeFileSync(join(this.folder, `armed-${call}`), `${phase}\n`);
   }
 
-  /** No call pauses any more. */
+  /** Lets the paused call continue, and makes no later call pause. */
   disarm(): void {
     for (const call of ['run', 'create', 'start', 'rm', 'pull', 'image', 'tag', 'load'])
       rmSync(join(this.folder, `armed-${call}`), { force: true });
@@ -51,7 +51,7 @@ export class NerdctlLine {
     writeFileSync(join(this.folder, 'gate'), '');
   }
 
-  /** The id of the process of the call that arrived at its phase; undefined if none has when `end` aborts. */
+  /** Waits for a call to reach its phase and returns its process id; undefined if `end` aborts before that. */
   async arrival(end: AbortSignal): Promise<number | undefined> {
     const file = join(this.folder, 'arrived');
     while (!end.aborted) {

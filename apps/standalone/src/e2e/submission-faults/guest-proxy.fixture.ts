@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Wire } from './wire.fixture.js';
 
 /** The connection between an agent's host and its guest, with a proxy socket in place of the guest's. */
-export class GuestLine {
+export class GuestProxy {
   #wire: Wire | undefined;
   #inode: bigint | undefined;
   #opened = 0;
@@ -15,7 +15,7 @@ export class GuestLine {
   async open(): Promise<Wire> {
     if (this.#wire !== undefined && this.#inode === this.#inodeOf(SOCKET)) return this.#wire;
     const nth = String(++this.#opened);
-    const [real, ours] = [`${OURS}real-${nth}`, `${OURS}line-${nth}`];
+    const [real, ours] = [`${OURS}real-${nth}`, `${OURS}own-${nth}`];
     this.#tidy();
     // The guest may listen again at any moment: its socket gets a second name and is then replaced atomically.
     linkSync(this.#path(SOCKET), this.#path(real));
@@ -58,5 +58,5 @@ export class GuestLine {
 
 const SOCKET = 'guest.sock';
 /** Prefix of our own socket names. */
-const OURS = 'line-';
+const OURS = 'proxy-';
 const HIDDEN = `${OURS}hidden`;

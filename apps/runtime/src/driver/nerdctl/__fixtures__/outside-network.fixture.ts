@@ -23,7 +23,7 @@ export const HOST_ADDRESSES = {
  * Everything outside of the host: a network namespace at the end of a cable, with a process that responds on every
  * address of both families and notes each contact. The host has a public and a private address on the cable.
  */
-export class FarEnd {
+export class OutsideNetwork {
   readonly #contacts: string[] = [];
 
   private constructor(
@@ -35,7 +35,7 @@ export class FarEnd {
     );
   }
 
-  static async open(): Promise<FarEnd> {
+  static async open(): Promise<OutsideNetwork> {
     const namespace = spawn('unshare', ['--net', 'sh', '-c', 'echo up; exec sleep infinity'], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
@@ -69,7 +69,7 @@ export class FarEnd {
         stdio: ['ignore', 'pipe', 'inherit'],
       },
     );
-    const end = new FarEnd(namespace, responding);
+    const end = new OutsideNetwork(namespace, responding);
     await once(responding.stdout as NodeJS.ReadableStream, 'data');
     return end;
   }

@@ -10,10 +10,10 @@ const AT_MOST_SECONDS = 90;
  * but the reconciler must not give them up.
  */
 @Injectable()
-export class Rerouting {
+export class ReroutedExecutions {
   constructor(@Inject(Database) private readonly database: SqlRunner) {}
 
-  async begin(executionId: string): Promise<void> {
+  async mark(executionId: string): Promise<void> {
     await this.database.query(
       `INSERT INTO rerouting (execution_id, until) VALUES ($1, now() + make_interval(secs => ${AT_MOST_SECONDS}))
        ON CONFLICT (execution_id) DO UPDATE SET until = excluded.until`,
@@ -21,11 +21,11 @@ export class Rerouting {
     );
   }
 
-  async end(executionId: string): Promise<void> {
+  async unmark(executionId: string): Promise<void> {
     await this.database.query('DELETE FROM rerouting WHERE execution_id = $1', [executionId]);
   }
 
-  async isOn(executionId: string): Promise<boolean> {
+  async has(executionId: string): Promise<boolean> {
     const rows = await this.database.query(
       'SELECT 1 FROM rerouting WHERE execution_id = $1 AND until > now()',
       [executionId],
