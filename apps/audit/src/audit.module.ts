@@ -2,6 +2,7 @@ import { PlatformModule, ProjectionModule } from '@berth/service';
 import { Module } from '@nestjs/common';
 import { auditListProjection } from './audit-list/audit-list.projection.js';
 import { AuditListQuery } from './audit-list/audit-list.query.js';
+import { SealedActs } from './audit-list/sealed-acts.js';
 import { AuditNatsController } from './audit.nats-controller.js';
 import { RefusalCommandHandler } from './refusal/refusal.command-handler.js';
 import { RefusalStreams } from './refusal/refusal.streams.js';
@@ -15,6 +16,6 @@ const GATHER_MS = 200;
     ProjectionModule.forFeature(auditListProjection, { gatherMs: GATHER_MS }),
   ],
   controllers: [AuditNatsController],
-  providers: [RefusalStreams, RefusalCommandHandler, AuditListQuery],
+  providers: [RefusalStreams, RefusalCommandHandler, AuditListQuery, SealedActs],
 })
 export class AuditModule {}

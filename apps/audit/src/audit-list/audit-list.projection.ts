@@ -9,7 +9,7 @@ const agentsOf = (suffix: string): string => `audit_own_agents_${suffix}`;
 /** Every audited act of every account; `audit_list` is the view that queries read. */
 export const auditListProjection: Projection = {
   name: 'audit-list',
-  version: 2,
+  version: 3,
   categories: AUDITED_CATEGORIES,
 
   async createTables(tx, suffix) {
@@ -28,7 +28,8 @@ export const auditListProjection: Projection = {
         request_id text,
         outcome text NOT NULL,
         details jsonb NOT NULL,
-        stream text COLLATE "C"
+        stream text COLLATE "C",
+        sealed jsonb
       )`);
     // A page is a range of one of these indexes, whichever filter it has.
     for (const filter of ['', 'actor_id, ', 'resource_id, ', 'action, '])
@@ -45,7 +46,7 @@ export const auditListProjection: Projection = {
     await tx.query(`
       CREATE OR REPLACE VIEW audit_list AS
       SELECT position, id, account_id, at, actor_kind, actor_id, action, resource_type, resource_id, request_id,
-        outcome, details FROM ${tableOf(suffix)}`);
+        outcome, details, sealed FROM ${tableOf(suffix)}`);
   },
 
   async apply(tx, suffix, events) {

@@ -2,6 +2,8 @@ import type { AuditAction, AuditActor, AuditOutcome, AuditView, ListAudit } from
 import type { Json, Page } from '@berth/kernel';
 import { Database, decodeCursor, encodeCursor, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
+import type { SealedDetails } from './personal-details.js';
+import { SealedActs } from './sealed-acts.js';
 
 interface AuditListRow {
   readonly position: string;
@@ -15,6 +17,7 @@ interface AuditListRow {
   readonly request_id: string | null;
   readonly outcome: AuditOutcome;
   readonly details: { readonly [member: string]: Json };
+  readonly sealed: SealedDetails | null;
 }
 
 /** The last row of a page: its time and its position in the log, which is unique. */
@@ -23,7 +26,10 @@ type End = readonly [at: string, position: string];
 /** The acts of an account, the newest first. */
 @Injectable()
 export class AuditListQuery {
-  constructor(@Inject(Database) private readonly database: SqlRunner) {}
+  constructor(
+    @Inject(Database) private readonly database: SqlRunner,
+    private readonly sealedActs: SealedActs,
+  ) {}
 
   async run(request: ListAudit): Promise<Page<AuditView>> {
     const { sql, values } = statementFor(request);
@@ -34,7 +40,8 @@ export class AuditListQuery {
       rows.length > request.limit && last !== undefined
         ? encodeCursor([last.at.toISOString(), last.position])
         : null;
-    return { items: items.map(toView), nextCursor };
+    const acts = await this.sealedActs.open(request.accountId, items);
+    return { items: acts.map(toView), nextCursor };
   }
 }
 
@@ -59,7 +66,7 @@ const statementFor = (request: ListAudit): { readonly sql: string; readonly valu
   }
   values.push(request.limit + 1);
   const sql = `SELECT position::text, id, at, actor_kind, actor_id, action, resource_type, resource_id, request_id,
-      outcome, details
+      outcome, details, sealed
     FROM audit_list WHERE ${conditions.join(' AND ')}
     ORDER BY at DESC, position DESC LIMIT $${values.length}`;
   return { sql, values };

@@ -2,6 +2,7 @@ import type { AuditActor, AuditOutcome } from '@berth/contracts/audit';
 import type { EventData, RecordedEvent } from '@berth/event-store';
 import { idOf, type Actor } from '@berth/kernel';
 import { actOf, baseTypeOf, outcomeOf, type ActOutcome } from './audited-act.js';
+import type { SealedDetails } from './personal-details.js';
 import { clearIn, membersOf } from './personal-member.js';
 
 /** A row of the audit, as JSON for a bulk insert. */
@@ -20,6 +21,8 @@ export interface AuditRow {
   readonly details: Readonly<Record<string, unknown>>;
   /** The stream whose later events tell the outcome; null where none does. */
   readonly stream: string | null;
+  /** What of the details belongs to an end user; queries show it as long as that exists. */
+  readonly sealed: SealedDetails | null;
 }
 
 export interface StreamOutcome extends ActOutcome {
@@ -35,7 +38,7 @@ export interface AuditChanges {
 
 /**
  * What a batch of events adds to the audit. `ownAgents` are the agents of earlier batches that belong to no end user; only
- * their names and paths are shown. Depends on the order of the events alone, not on how they are divided into batches.
+ * their names and paths are in plaintext. Depends on the order of the events alone, not on how they are divided into batches.
  */
 export const changesOf = (events: readonly RecordedEvent[], ownAgents: ReadonlySet<string>): AuditChanges => {
   const rows: AuditRow[] = [];
@@ -73,7 +76,7 @@ const rowOf = (event: RecordedEvent, isOwn: (agentId: string) => boolean): Audit
   const { metadata, position, createdAt } = event;
   const { personal } = act;
   const { kind, id } = actorOf(metadata.actor);
-  const shown = personal !== undefined && isOwn(personal.agentId) ? personal.details : {};
+  const clear = isOwn(act.resource.id) ? personal?.clear : {};
   return {
     position: position.toString(),
     id: idOf('aud', createdAt.getTime(), event.id),
@@ -87,8 +90,9 @@ const rowOf = (event: RecordedEvent, isOwn: (agentId: string) => boolean): Audit
     // Without a request the correlation is the command's own id.
     request_id: metadata.correlationId === metadata.causationId ? null : metadata.correlationId,
     outcome: act.outcome ?? 'ok',
-    details: { ...act.details, ...shown },
+    details: { ...act.details, ...personal?.hidden, ...clear },
     stream: FOLLOWED.test(event.type) ? event.stream : null,
+    sealed: personal?.sealed ?? null,
   };
 };
 

@@ -1,9 +1,8 @@
 import type { AuditAction, AuditOutcome } from '@berth/contracts/audit';
 import type { EventData, RecordedEvent } from '@berth/event-store';
 import { showCents } from '@berth/kernel';
-import { clearIn, membersOf } from './personal-member.js';
-
-type Details = Readonly<Record<string, unknown>>;
+import { pick, text, type Details } from './details.js';
+import { nameIn, pathsIn, variableIn, type PersonalDetails } from './personal-details.js';
 
 /** What an event says about an act. Ids and figures only; contents and secrets never. */
 export interface AuditedAct {
@@ -11,8 +10,8 @@ export interface AuditedAct {
   readonly resource: { readonly type: string; readonly id: string };
   readonly details: Details;
   readonly outcome?: AuditOutcome;
-  /** Names and paths, and the agent to which they belong; shown only for agents without an end user. */
-  readonly personal?: { readonly agentId: string; readonly details: Details };
+  /** Of an act on an agent. */
+  readonly personal?: PersonalDetails | null;
 }
 
 /** A later event of the same stream: the outcome of the act that its first event recorded. */
@@ -24,37 +23,12 @@ export interface ActOutcome {
 /** What the audit reads of an event type: the act, if it records one. */
 type Reading = (data: EventData, event: RecordedEvent) => AuditedAct | null;
 
-const text = (data: EventData, member: string): string => {
-  const value = data[member];
-  return typeof value === 'string' ? value : '';
-};
-
-/** The members that the data has, in that order. */
-const pick = (data: EventData, ...members: readonly string[]): Details =>
-  Object.fromEntries(members.flatMap((name) => (data[name] === undefined ? [] : [[name, data[name]]])));
-
-/** The data with what the member holds in plaintext, as earlier versions of the event have it. */
-const withClear = (data: EventData, member: string): EventData => ({
-  ...data,
-  ...membersOf(clearIn(data, member)),
-});
-
-/** The name of a variable; earlier versions of the event have it in plaintext. */
-const variableIn = (data: EventData): Details => {
-  const key = data['key'] ?? clearIn(data, 'variable');
-  return key === undefined ? {} : { key };
-};
-
 const ofAgent = (
   action: AuditAction,
   data: EventData,
   details: Details = {},
-  personal: Details = {},
-): AuditedAct => {
-  const agentId = text(data, 'agentId');
-  const resource = { type: 'agent', id: agentId };
-  return { action, resource, details, personal: { agentId, details: personal } };
-};
+  personal: PersonalDetails | null = null,
+): AuditedAct => ({ action, resource: { type: 'agent', id: text(data, 'agentId') }, details, personal });
 
 const ofAccount = (action: AuditAction, data: EventData, details: Details): AuditedAct => ({
   action,
@@ -116,9 +90,7 @@ const FILE_ACTIONS: Readonly<Record<string, AuditAction>> = {
 
 const fileChange: Reading = (data) => {
   const action = FILE_ACTIONS[text(data, 'op')];
-  return action === undefined
-    ? null
-    : ofAgent(action, data, {}, pick(withClear(data, 'personal'), 'path', 'to'));
+  return action === undefined ? null : ofAgent(action, data, {}, pathsIn(data));
 };
 
 const refused: Reading = (data) => ({
@@ -141,8 +113,7 @@ const READINGS: Readonly<Record<string, Reading>> = {
   AccountChanged: (data) => ofAccount('account.update', data, pick(data, 'name', 'plan')),
   AccountSuspended: (data) => ofAccount('account.update', data, { suspended: true }),
   AccountResumed: (data) => ofAccount('account.update', data, { suspended: false }),
-  AgentCreated: (data) =>
-    ofAgent('agent.create', data, pick(data, 'templateId'), pick(withClear(data, 'personal'), 'name')),
+  AgentCreated: (data) => ofAgent('agent.create', data, pick(data, 'templateId'), nameIn(data)),
   AgentDeletionRequested: (data) => ofAgent('agent.delete', data),
   AgentFellAsleep: fellAsleep,
   AgentSleepRequested: (data) => ofAgent('agent.sleep', data),

@@ -7,6 +7,8 @@ import {
   type GetEndUser,
   type EndUserIds,
   type FindEndUsers,
+  type FindPersonalKeys,
+  type FoundPersonalKey,
   type ListEndUsers,
   type PersonalKeyView,
   type PutEndUser,
@@ -46,6 +48,13 @@ export class EndUserNatsController {
   @HandleRequest(endUsersRequests.personalKey)
   personalKey(@Payload() { endUserId }: { readonly endUserId: string }): Promise<PersonalKeyView> {
     return this.keys.run(endUserId);
+  }
+
+  @HandleRequest(endUsersRequests.personalKeys)
+  personalKeys(
+    @Payload() request: FindPersonalKeys,
+  ): Promise<{ readonly items: readonly FoundPersonalKey[] }> {
+    return this.keys.findAll(request);
   }
 
   @HandleRequest(endUsersRequests.suspend)

@@ -13,7 +13,10 @@ const TABLE = 'end_users_vault.personal_keys';
 export class PersonalKeys {
   private readonly vault: PersonalKeyVault;
 
-  constructor(@Inject(Database) database: SqlRunner, box: SecretBox) {
+  constructor(
+    @Inject(Database) private readonly database: SqlRunner,
+    private readonly box: SecretBox,
+  ) {
     this.vault = new PersonalKeyVault(database, box, TABLE);
   }
 
@@ -25,6 +28,11 @@ export class PersonalKeys {
   /** Returns the personal data of an end user; null if it has no key. */
   async find(endUserId: string): Promise<PersonalData | null> {
     return dataUnder(await this.vault.find(endUserId));
+  }
+
+  /** Returns the personal data of those of the end users that have a key. */
+  findAll(endUserIds: readonly string[]): Promise<ReadonlyMap<string, PersonalData>> {
+    return openKeys(this.database, this.box, endUserIds);
   }
 
   /** Once this returns, nothing in the event log reveals personal data of the end user. Idempotent. */

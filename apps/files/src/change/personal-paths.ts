@@ -1,3 +1,4 @@
+import { aboutRequestedPaths } from '@berth/contracts/files';
 import { DomainError, isDomainError } from '@berth/kernel';
 import { EndUserKeys, fromPersonal, toPersonal, type PersonalKey } from '@berth/personal-data';
 import { Injectable } from '@nestjs/common';
@@ -25,24 +26,24 @@ export class ChangeRecord {
   ): FileChangeCommand {
     const { agentId, accountId } = ids;
     const paths = { path, ...(to === undefined ? {} : { to }) };
-    const personal = toPersonal(this.key, this.about('requested'), paths);
+    const personal = toPersonal(this.key, aboutRequestedPaths(this.changeId), paths);
     return { type: 'Request', changeId: this.changeId, agentId, accountId, op, personal, at };
   }
 
   completion({ size, ...paths }: Changed, at: string): FileChangeCommand {
-    const personal = toPersonal(this.key, this.about('changed'), paths);
+    const personal = toPersonal(this.key, this.aboutChanged, paths);
     return { type: 'Complete', result: { personal, size }, at };
   }
 
   /** Errors: not_found `agent_not_found` if its end user is deleted. */
   open({ personal, size }: RecordedResult): Changed {
-    const paths = fromPersonal(this.key, this.about('changed'), personal);
+    const paths = fromPersonal(this.key, this.aboutChanged, personal);
     if (paths === null) throw agentNotFound();
     return { ...paths, size };
   }
 
-  private about(what: string): string {
-    return `file-change/${this.changeId}/${what}`;
+  private get aboutChanged(): string {
+    return `file-change/${this.changeId}/changed`;
   }
 }
 

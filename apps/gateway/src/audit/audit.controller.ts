@@ -22,7 +22,7 @@ export class AuditController {
     query: auditQuery,
     summary: 'List who did what in the account, newest first',
     description:
-      'Taken from the event log and follows it within seconds. Filters combine. End users are named by their external ids. Contents and secrets never appear; a command appears as its size and SHA-256.',
+      'Taken from the event log and follows it within seconds. Filters combine. End users are named by their external ids. Contents and secrets never appear; a command appears as its size and SHA-256. Names and paths of the agents of an end user are null once it is deleted.',
     responses: [{ status: 200, description: 'One page.', schema: 'AuditPage' }],
   })
   @Get()

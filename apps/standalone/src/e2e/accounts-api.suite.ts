@@ -57,6 +57,26 @@ export const describeAccountsApi = (stack: () => Stack): void => {
     });
   });
 
+  describe('a grant of credits', () => {
+    it('adds a positive or takes a negative number of cents, and is refused if it is neither', async () => {
+      const { id: accountId } = await openAccount(api, 'Granted');
+      const grant = (cents: unknown) => api.post(`${ACCOUNTS}/${accountId}/credits`, { cents });
+      for (const [cents, balanceCents] of [
+        [20, 20],
+        [-21, -1],
+      ]) {
+        const { status, body } = await grant(cents);
+        expect([status, body]).toEqual([200, { accountId, balanceCents }]);
+      }
+      for (const cents of [0, -0.5, '1', null]) {
+        const refused = await grant(cents);
+        expect([cents, refused.status, codeOf(refused)]).toEqual([cents, 400, 'invalid_request']);
+        expect(refused.body).toMatchObject({ detail: { fields: [{ path: 'cents' }] } });
+      }
+      expect((await grant(1)).body).toEqual({ accountId, balanceCents: 0 });
+    });
+  });
+
   describe('a suspended account', () => {
     const setSuspended = async (id: string, suspended: boolean): Promise<void> => {
       const { status } = await api.call('PUT', `${ACCOUNTS}/${id}`, { body: { suspended } });

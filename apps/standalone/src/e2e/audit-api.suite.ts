@@ -136,7 +136,7 @@ export const describeAuditApi = (stack: () => Stack): void => {
   });
 
   describe('the audit of an end user', () => {
-    it('has each act under its external id and each refusal once, and no name of it after the deletion', async () => {
+    it('has each act under its external id and each refusal once, with names and paths, and none of them after the deletion', async () => {
       const externalId = fresh('canary');
       const person = `${PEOPLE}/${externalId}`;
       const put = (displayName: string) => api.call('PUT', person, { body: { displayName } });
@@ -183,7 +183,26 @@ export const describeAuditApi = (stack: () => Stack): void => {
       const mints = await audit('action=token.mint');
       expect(mints.filter(({ details }) => details['agentId'] === agentId)).toHaveLength(2);
 
+      const moved = `${externalId}-moved.txt`;
+      expect((await new Files(stack, agentId).move(path, moved)).status).toBe(200);
+      const variable = `/api/agents/${agentId}/env/${externalId.replaceAll('-', '_')}`;
+      expect((await api.call('PUT', variable, { body: { value: 'x', isSecret: false } })).status).toBe(200);
+      const detailsOf = async (action: string): Promise<unknown> =>
+        (await audit(`resource=${agentId}&action=${action}`)).map(({ details }) => details);
+      const { name } = (await api.get<{ name: string }>(`/api/agents/${agentId}`)).body;
+      await eventually(
+        async () => expect(await detailsOf('env.set')).toMatchObject([{ key: variable.split('/').at(-1) }]),
+        { timeoutMs: 30_000 },
+      );
+      expect(await detailsOf('agent.create')).toMatchObject([{ name }]);
+      expect(await detailsOf('file.write')).toEqual([{ path }]);
+      expect(await detailsOf('file.move')).toEqual([{ path, to: moved }]);
+
       expect((await api.call('DELETE', person)).status).toBe(204);
+      // At once, although the audit does not have the deletion yet.
+      expect(await detailsOf('agent.create')).toMatchObject([{ name: null }]);
+      expect(await detailsOf('env.set')).toMatchObject([{ key: null }]);
+      expect(await detailsOf('file.move')).toEqual([{ path: null, to: null }]);
       await eventually(
         async () => {
           const latest = await audit('action=end_user.delete');
@@ -194,7 +213,7 @@ export const describeAuditApi = (stack: () => Stack): void => {
       const left = await audit(`resource=${agentId}`);
       expect(left.find(({ action }) => action === 'file.write')).toMatchObject({
         actor: { kind: 'end_user', id: null },
-        details: {},
+        details: { path: null },
       });
       expect(await audit(`actor=${externalId}`)).toEqual([]);
       expect(JSON.stringify([...left, ...(await audit(''))])).not.toContain(externalId);

@@ -144,6 +144,12 @@ const livingKeys = async (): Promise<number> => {
   return keys;
 };
 
+const audited = async (agentId: string): Promise<string> => {
+  const { status, body } = await api.get(`/api/v1/audit?resource=${agentId}&limit=200`);
+  expect(status).toBe(200);
+  return JSON.stringify(body);
+};
+
 const rebuild = async (name: string): Promise<void> => {
   const path = `/api/v1/operations/projections`;
   await ok(api.post(`${path}/${name}/rebuild`));
@@ -185,6 +191,8 @@ const expectForgotten = async (): Promise<{
   );
   expect(filesWith(folder.path, CANARY)).not.toEqual([]);
 
+  await eventually(async () => expect(await audited(agentId)).toContain(`${CANARY}/gone`), LONG_TIMEOUT);
+
   const keys = new Map<string, readonly KeyRow[]>();
   for (const vault of VAULTS)
     keys.set(vault, await database.query<KeyRow>(`SELECT end_user_id, sealed_key FROM ${vault}`));
@@ -192,6 +200,7 @@ const expectForgotten = async (): Promise<{
   await ok(api.call('DELETE', PERSON));
   expect(await livingKeys()).toBe(0);
   expect((await api.get(PERSON)).status).toBe(404);
+  expect(await audited(agentId)).not.toContain(CANARY);
   await eventually(async () => {
     expect(places(['.'])).toEqual([]);
     expect(await tablesWith(database, CANARY)).toEqual([]);
@@ -221,6 +230,7 @@ describe('with every service in one process', () => {
           `UPDATE ${vault} SET sealed_key = $2, destroyed_at = NULL WHERE end_user_id = $1`,
           [end_user_id, sealed_key],
         );
+    expect(await audited(agentId)).not.toContain(CANARY);
     for (const projection of ['end-user-list', 'agent-list', 'audit-list']) await rebuild(projection);
     expect((await api.get(PERSON)).status).toBe(404);
     expect((await api.get(`/api/agents/${agentId}`)).status).toBe(404);

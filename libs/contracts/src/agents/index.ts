@@ -1,4 +1,4 @@
-export { aboutIdentity } from './sealed-identity.js';
+export { aboutIdentity, aboutVariable } from './sealed-data.js';
 export type { Addressee, FindAddressees, FoundAddressee } from './addressee.js';
 export { AGENT_LIMITS, variableBytes } from './agent-limits.js';
 export {

@@ -35,6 +35,18 @@ export interface PersonalKeyView {
   readonly key: string | null;
 }
 
+/** Asks for the keys of several end users. */
+export interface FindPersonalKeys {
+  readonly accountId: string;
+  readonly endUserIds: readonly string[];
+}
+
+/** The key of one end user, 32 bytes in base64. */
+export interface FoundPersonalKey {
+  readonly endUserId: string;
+  readonly key: string;
+}
+
 export interface GetEndUser {
   readonly accountId: string;
   readonly externalId: string;
@@ -109,6 +121,10 @@ export const endUsersRequests = {
   /** The key of an end user's personal data, for services that hold such data. */
   personalKey: defineRequest<{ readonly endUserId: string }, PersonalKeyView>(
     'qry.end-users.personal-key.v1',
+  ),
+  /** The keys of those of the account's end users that exist, for one reading of their data: callers keep none. */
+  personalKeys: defineRequest<FindPersonalKeys, { readonly items: readonly FoundPersonalKey[] }>(
+    'qry.end-users.personal-keys.v1',
   ),
   /** Suspends; repeating it changes nothing. Once it returns, no token of the end user is accepted. */
   suspend: defineRequest<EndUserCommand, EndUserView>('cmd.end-users.suspend.v1', 10_000, {

@@ -29,6 +29,8 @@ export {
   type GetEndUser,
   type EndUserIds,
   type FindEndUsers,
+  type FindPersonalKeys,
+  type FoundPersonalKey,
   type ListEndUsers,
   type MintToken,
   type PersonalKeyView,

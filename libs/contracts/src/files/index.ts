@@ -31,3 +31,4 @@ export {
   type WriteBody,
 } from './files.schemas.js';
 export { filesErrors } from './files.errors.js';
+export { aboutRequestedPaths } from './sealed-paths.js';

@@ -1,12 +1,19 @@
 import Type from 'typebox';
-import { isoTime, pageMembers, text, whole, type Shape } from '../schema/index.js';
+import { isoTime, pageMembers, text, whole, withMessage, type Shape } from '../schema/index.js';
+
+/** In one grant, or taken away by one. */
+const MOST_CENTS = 1_000_000_000_000;
 
 /** `POST /api/v1/operations/accounts/{id}/credits`. */
 export const grantCreditsBody = Type.Object(
   {
-    cents: whole(-1_000_000_000_000, 1_000_000_000_000, {
-      description: 'Is added to the balance; a negative number is taken away.',
-    }),
+    cents: withMessage(
+      whole(-MOST_CENTS, MOST_CENTS, {
+        not: { const: 0 },
+        description: 'Is added to the balance; a negative number is taken away. Not 0.',
+      }),
+      `must be a whole number from ${-MOST_CENTS} to ${MOST_CENTS} other than 0`,
+    ),
     note: Type.Optional(text({ max: 1_024 }, { description: 'Why. Recorded in the audit.' })),
   },
   { $id: 'GrantCreditsBody' },

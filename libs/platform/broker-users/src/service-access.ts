@@ -142,7 +142,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'qry.audit.list.v1',
       'qry.audit.projections.v1',
     ],
-    calls: [],
+    calls: ['qry.end-users.personal-key.v1', 'qry.end-users.personal-keys.v1'],
     publishes: [],
     consumes: [],
     claim: 'takes',
@@ -230,6 +230,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'qry.end-users.identify.v1',
       'qry.end-users.list.v1',
       'qry.end-users.personal-key.v1',
+      'qry.end-users.personal-keys.v1',
       'qry.end-users.projections.v1',
     ],
     calls: [
