@@ -8,7 +8,7 @@ import { startStandaloneStack, type StandaloneStack } from './stack.fixture.js';
 /** Prepares a data folder for a standalone installation with containers, and returns its settings. */
 export const prepareContainerStack = async (dataDir: string): Promise<Env> => {
   const runtimeData = join(dataDir, 'runtime');
-  mkdirSync(runtimeData, { recursive: true, mode: 0o700 });
+  mkdirSync(runtimeData, { mode: 0o700 });
   await loadTestImage(namespaceOf(await instanceOf(runtimeData)), 'debian');
   const { address, cniPath } = containerTestHost();
   return {
