@@ -40,6 +40,8 @@ export const rebuildPart: Part = {
       await database.close();
       await store.close();
       await client.dispose();
+      // A Berth started on this log would first read all its events for each of its projections.
+      await context.discardInfrastructure();
     }
   },
 };
