@@ -10,6 +10,6 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 180_000,
-    hookTimeout: 90_000,
+    hookTimeout: 300_000,
   },
 });
