@@ -40,10 +40,14 @@ export const openHierarchies = async (
   for (const candidate of candidates) {
     if (candidate === undefined || !(await canFreeze(candidate, name))) continue;
     const freezing = await openFreezing(candidate, name);
-    const missing = CONTROLLERS.filter((controller) => !freezing.controllers.includes(controller));
-    const others = mounts.filter((mount) => mount !== candidate);
-    const accounting = await Promise.all(others.map((mount) => openAccounting(mount, name, missing)));
-    return [freezing, ...accounting.flatMap((hierarchy) => hierarchy ?? [])];
+    const opened = [freezing];
+    // One after the other, because a hierarchy that is mounted in several places has to be used only once.
+    for (const mount of mounts.filter((other) => other !== candidate)) {
+      const missing = CONTROLLERS.filter((one) => !opened.some(({ controllers }) => controllers.includes(one)));
+      const accounting = await openAccounting(mount, name, missing);
+      if (accounting !== undefined) opened.push(accounting);
+    }
+    return opened;
   }
   return [];
 };

@@ -6,9 +6,7 @@ import { INSIDE } from './paths-inside.js';
 /** The mount points at and below Berth's own folder of a container that is created with that command line. */
 export const ownMountPoints = (args: readonly string[]): readonly string[] => {
   const points = args.flatMap((arg) => /^--volume=[^:]*:([^:]*):/.exec(arg)?.[1] ?? []);
-  const own = points.filter((point) => point === INSIDE.all || point.startsWith(`${INSIDE.all}/`));
-  // Hierarchies of control groups may share a place.
-  return [...new Set(own)];
+  return points.filter((point) => point === INSIDE.all || point.startsWith(`${INSIDE.all}/`));
 };
 
 /**
