@@ -8,7 +8,8 @@ import { startStandaloneStack, type StandaloneStack } from './stack.fixture.js';
 /** Prepares a data folder for a standalone installation with containers, and returns its settings. */
 export const prepareContainerStack = async (dataDir: string): Promise<Env> => {
   const runtimeData = join(dataDir, 'runtime');
-  mkdirSync(runtimeData, { mode: 0o700 });
+  // A test may have mounted a file system there.
+  mkdirSync(runtimeData, { mode: 0o700, recursive: true });
   await loadTestImage(namespaceOf(await instanceOf(runtimeData)), 'debian');
   const { address, cniPath } = containerTestHost();
   return {

@@ -1,111 +1,38 @@
-import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Env } from '@berth/config';
-import { eventually, ImageRegistry, type ImageProgram } from '@berth/testing';
+import { once } from 'node:events';
+import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Api, codeOf } from './api.fixture.js';
+import { codeOf } from './api.fixture.js';
+import { openConsole } from './console.suite.js';
 import { Files } from './files.fixture.js';
-import { prepareContainerStack, stopContainerStack } from './container-stack.fixture.js';
-import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
+import { ImageInstallation, serve } from './image-installation.fixture.js';
 
-interface Deployment {
-  readonly status: string;
-  readonly error: { readonly code: string; readonly message: string } | null;
-  readonly source: { readonly kind: string; readonly image?: string };
-}
+const images = new ImageInstallation();
+const { api } = images;
 
-const folder = temporaryFolder();
-const data = join(folder.path, 'data');
-const api = new Api(() => stack);
-let env: Env;
-let registry: ImageRegistry;
-let stack: StandaloneStack;
-
-/** A folder with one static program and nothing else, and perhaps a few files. */
-const rootOf = (name: string, files: Record<string, string> = {}, tools: readonly string[] = []): string => {
-  const root = join(folder.path, name);
-  mkdirSync(join(root, 'bin'), { recursive: true });
-  copyFileSync('/usr/bin/busybox', join(root, 'busybox'));
-  for (const tool of tools) symlinkSync('/busybox', join(root, 'bin', tool));
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(join(root, path, '..'), { recursive: true });
-    writeFileSync(join(root, path), content);
-  }
-  return root;
-};
-
-/** Serves the root folder over HTTP. */
-const serve = (more = ''): readonly string[] => [
-  '/busybox',
-  'sh',
-  '-c',
-  `${more}exec /busybox httpd -f -p $PORT -h /`,
-];
-
-beforeAll(async () => {
-  mkdirSync(data);
-  registry = await ImageRegistry.start();
-  const config = join(folder.path, 'operator.yaml');
-  writeFileSync(config, `deploy: { registries: ["${registry.host}", docker.io] }\n`);
-  env = { ...(await prepareContainerStack(data)), BERTH_CONFIG: config };
-  stack = await startStandaloneStack(data, env);
-});
-
-afterAll(async () => {
-  await stopContainerStack(stack, env);
-  await registry.stop();
-  folder.remove();
-});
-
-const deploy = (agentId: string, image: string) =>
-  api.post<{ deploymentId: string }>('/api/deploy', { agentId, source: 'image', image });
-
-const ended = async (agentId: string, deploymentId: string): Promise<Deployment> =>
-  eventually(
-    async () => {
-      const { body } = await api.get<Deployment & Record<string, unknown>>(
-        `/api/agents/${agentId}/deployments/${deploymentId}`,
-      );
-      if (body.status !== 'succeeded' && body.status !== 'failed')
-        throw new Error(`The deployment is ${JSON.stringify(body)}.`);
-      return body;
-    },
-    { timeoutMs: 60_000 },
-  );
-
-const deployed = async (agentId: string, name: string): Promise<Deployment> => {
-  const { status, body } = await deploy(agentId, `${registry.host}/${name}`);
-  expect([status, body]).toMatchObject([202, { deploymentId: expect.any(String) as string }]);
-  return ended(agentId, body.deploymentId);
-};
-
-/** An agent that runs that image. */
-const agentOf = async (name: string, root: string, program: ImageProgram): Promise<string> => {
-  await registry.push(name, '1', root, program);
-  const { id } = await api.runningAgent();
-  expect(await deployed(id, `${name}:1`)).toMatchObject({ status: 'succeeded', error: null });
-  return id;
-};
-
-const sh = async (agentId: string, command: string): Promise<string> => {
-  const { body } = await api.post(`/api/agents/${agentId}/exec`, { command });
-  return `${String(body['stdout'])}${String(body['stderr'])}`.trim();
-};
+beforeAll(() => images.start());
+afterAll(() => images.stop());
 
 describe('an image that is deployed', () => {
-  it('with one static program and nothing else runs: exec, files and logs work', async () => {
-    const id = await agentOf('static', rootOf('static'), { Cmd: serve('echo it serves; ') });
-    expect(await sh(id, 'echo $((6*7)) in $0; cd / && echo *')).toMatch(/^42 in .*\n.*busybox/);
-    expect((await new Files(() => stack, id).write('a.txt', 'written\n')).status).toBeLessThan(300);
-    expect(await sh(id, 'read line < a.txt; echo "$line"')).toBe('written');
+  it('with one static program and nothing else runs: exec, files, console and logs work', async () => {
+    const id = await images.agentOf('static', images.rootOf('static'), { Cmd: serve('echo it serves; ') });
+    expect(await images.sh(id, 'echo $((6*7)) in $0; cd / && echo *')).toMatch(/^42 in .*\n.*busybox/);
+    expect((await new Files(() => images.stack, id).write('a.txt', 'written\n')).status).toBeLessThan(300);
+    expect(await images.sh(id, 'read line < a.txt; echo "$line"')).toBe('written');
+    const { socket, shown } = openConsole(images.stack, id);
+    await once(socket, 'open');
+    socket.send(Buffer.from('echo "$((6 * 7)) in $BERTH_AGENT_ID"\n'));
+    await eventually(() => shown().includes(`42 in ${id}`));
+    const closed = once(socket, 'close');
+    socket.send(Buffer.from('exit\n'));
+    expect((await closed)[0]).toBe(1000);
     const logs = async () => JSON.stringify((await api.get(`/api/agents/${id}/logs?source=agent`)).body);
     await eventually(async () => expect(await logs()).toContain('it serves'));
   });
 
   it('is pinned: the agent names its digest, and keeps it when the tag moves', async () => {
-    const root = rootOf('pinned', { version: 'one' }, ['sh', 'cat']);
-    const id = await agentOf('pinned', root, { Cmd: serve() });
-    const digest = await registry.push('pinned', '1', rootOf('pinned2', { version: 'two' }), {
+    const root = images.rootOf('pinned', { version: 'one' }, ['sh', 'cat']);
+    const id = await images.agentOf('pinned', root, { Cmd: serve() });
+    const digest = await images.registry.push('pinned', '1', images.rootOf('pinned2', { version: 'two' }), {
       Cmd: serve(),
     });
     const { source } = (await api.get(`/api/agents/${id}`)).body as { source?: { image?: string } };
@@ -116,7 +43,28 @@ describe('an image that is deployed', () => {
     expect(source?.image).not.toContain(digest);
     await api.post(`/api/agents/${id}/restart`);
     await api.inState(id, 'running');
-    expect(await sh(id, 'cat /version')).toBe('one');
+    expect(await images.sh(id, 'cat /version')).toBe('one');
+  });
+
+  it('can be named without a tag, and by its digest, which is what runs', async () => {
+    const [first, second] = [
+      images.rootOf('first', { it: 'first' }),
+      images.rootOf('second', { it: 'second' }),
+    ];
+    const digest = await images.registry.push('named', 'latest', first, { Cmd: serve() });
+    const { id } = await api.runningAgent();
+    expect(await images.deployed(id, 'named')).toMatchObject({ status: 'succeeded' });
+    expect(await images.sh(id, 'read line < /it; echo $line')).toBe('first');
+    await images.registry.push('named', 'latest', second, { Cmd: serve() });
+    expect(await images.deployed(id, 'named')).toMatchObject({ status: 'succeeded' });
+    expect(await images.sh(id, 'read line < /it; echo $line')).toBe('second');
+    expect(await images.deployed(id, `named@${digest}`)).toMatchObject({ status: 'succeeded' });
+    expect(await images.sh(id, 'read line < /it; echo $line')).toBe('first');
+    expect(await images.deployed(id, `named@sha256:${'0'.repeat(64)}`)).toMatchObject({
+      status: 'failed',
+      error: { code: 'image_unavailable' },
+    });
+    expect(await images.sh(id, 'read line < /it; echo $line')).toBe('first');
   });
 
   it('runs with its command, folder, variables and user; PORT and the owner’s variables win', async () => {
@@ -125,7 +73,7 @@ describe('an image that is deployed', () => {
       'etc/group': 'app:x:102:\nstaff:x:50:app\n',
       'srv/here': '',
     };
-    await registry.push('whole', '1', rootOf('whole', files, ['sh', 'id', 'env', 'pwd']), {
+    await images.registry.push('whole', '1', images.rootOf('whole', files, ['sh', 'id', 'env', 'pwd']), {
       Entrypoint: ['/busybox', 'sh', '-c'],
       Cmd: ['echo "runs in $(pwd) as $(id)"; env; exec /busybox httpd -f -p $PORT -h /'],
       Env: ['PATH=/bin', 'COLOUR=blue', 'SHAPE=round', 'PORT=1', 'BERTH_AGENT_ID=mine', 'HOME=/elsewhere'],
@@ -137,7 +85,7 @@ describe('an image that is deployed', () => {
       Healthcheck: { Test: ['CMD', '/bin/false'] },
     });
     const { id } = await api.runningAgent({ env: [{ key: 'SHAPE', value: 'square' }] });
-    expect(await deployed(id, 'whole:1')).toMatchObject({ status: 'succeeded' });
+    expect(await images.deployed(id, 'whole:1')).toMatchObject({ status: 'succeeded' });
     const { body } = await api.get<{ logs: readonly { message: string }[] }>(
       `/api/agents/${id}/logs?source=agent&limit=200`,
     );
@@ -147,45 +95,48 @@ describe('an image that is deployed', () => {
       expect.arrayContaining(['COLOUR=blue', 'SHAPE=square', 'HOME=/workspace', `BERTH_AGENT_ID=${id}`]),
     );
     expect(lines).not.toContain('PORT=1');
-    expect(await sh(id, 'id -u; echo x > $HOME/mine && echo wrote')).toBe('101\nwrote');
+    expect(await images.sh(id, 'id -u; echo x > $HOME/mine && echo wrote')).toBe('101\nwrote');
   });
 
   it('without a USER is root inside, in commands and files too; what it writes outlives sleep, not the next image', async () => {
     const tools = ['sh', 'id', 'cat', 'chown', 'stat', 'mkdir'];
     const files = { 'usr/lib/old': 'one' };
-    const id = await agentOf('rooted', rootOf('rooted', files, tools), { Cmd: serve('id; ') });
+    const id = await images.agentOf('rooted', images.rootOf('rooted', files, tools), { Cmd: serve('id; ') });
     expect(
-      await sh(id, 'id -u; echo two > /usr/lib/old; mkdir /opt; echo x > /opt/new; chown 33:34 /opt/new'),
+      await images.sh(
+        id,
+        'id -u; echo two > /usr/lib/old; mkdir /opt; echo x > /opt/new; chown 33:34 /opt/new',
+      ),
     ).toBe('0');
-    expect((await new Files(() => stack, id).write('a.txt', 'written\n')).status).toBeLessThan(300);
-    expect(await sh(id, 'stat -c %u a.txt; cat a.txt')).toBe('0\nwritten');
+    expect((await new Files(() => images.stack, id).write('a.txt', 'written\n')).status).toBeLessThan(300);
+    expect(await images.sh(id, 'stat -c %u a.txt; cat a.txt')).toBe('0\nwritten');
     const { body } = await api.get(`/api/agents/${id}/stats`);
     expect(body['diskBytes']).toBeGreaterThan(0);
     expect((await api.post(`/api/agents/${id}/restart`)).status).toBeLessThan(300);
     await api.inState(id, 'running');
-    expect(await sh(id, 'cat /usr/lib/old /opt/new; stat -c %u:%g /opt/new')).toBe('two\nx\n33:34');
-    await registry.push('rooted', '2', rootOf('rooted2', files, tools), { Cmd: serve() });
-    expect(await deployed(id, 'rooted:2')).toMatchObject({ status: 'succeeded' });
-    expect(await sh(id, 'cat /usr/lib/old; echo; test -e /opt/new || echo gone; cat a.txt')).toBe(
+    expect(await images.sh(id, 'cat /usr/lib/old /opt/new; stat -c %u:%g /opt/new')).toBe('two\nx\n33:34');
+    await images.registry.push('rooted', '2', images.rootOf('rooted2', files, tools), { Cmd: serve() });
+    expect(await images.deployed(id, 'rooted:2')).toMatchObject({ status: 'succeeded' });
+    expect(await images.sh(id, 'cat /usr/lib/old; echo; test -e /opt/new || echo gone; cat a.txt')).toBe(
       'one\ngone\nwritten',
     );
   });
 
   it('has folders for temporary files even if it lacks them', async () => {
-    const id = await agentOf('bare', rootOf('bare', {}, ['sh', 'ls']), { Cmd: serve() });
+    const id = await images.agentOf('bare', images.rootOf('bare', {}, ['sh', 'ls']), { Cmd: serve() });
     for (const path of ['/tmp', '/var/tmp', '/run', '/dev/shm'])
-      expect(await sh(id, `echo x > ${path}/x && read line < ${path}/x && echo $line`)).toBe('x');
+      expect(await images.sh(id, `echo x > ${path}/x && read line < ${path}/x && echo $line`)).toBe('x');
   });
 
   it('of a user by number keeps the volume of the version before', async () => {
-    await registry.push('numbered', '1', rootOf('numbered', {}, ['sh', 'id', 'cat']), {
+    await images.registry.push('numbered', '1', images.rootOf('numbered', {}, ['sh', 'id', 'cat']), {
       Cmd: serve(),
       User: '4321:7',
     });
     const { id } = await api.runningAgent();
-    await sh(id, 'echo kept > $HOME/kept; chmod 600 $HOME/kept');
-    expect(await deployed(id, 'numbered:1')).toMatchObject({ status: 'succeeded' });
-    expect(await sh(id, 'id -u; id -g; cat $HOME/kept; echo more >> $HOME/kept && echo wrote')).toBe(
+    await images.sh(id, 'echo kept > $HOME/kept; chmod 600 $HOME/kept');
+    expect(await images.deployed(id, 'numbered:1')).toMatchObject({ status: 'succeeded' });
+    expect(await images.sh(id, 'id -u; id -g; cat $HOME/kept; echo more >> $HOME/kept && echo wrote')).toBe(
       '4321\n7\nkept\nwrote',
     );
   });
@@ -197,9 +148,9 @@ describe('an image that is deployed', () => {
     ['of an unknown user', { Cmd: serve(), User: 'stranger' }, /user that it does not have/],
   ])('%s does not start: the version before runs again', async (what, program, message) => {
     const name = what.replaceAll(' ', '-');
-    await registry.push(name, '1', rootOf(name), program);
+    await images.registry.push(name, '1', images.rootOf(name), program);
     const { id } = await api.runningAgent();
-    const { status, error } = await deployed(id, `${name}:1`);
+    const { status, error } = await images.deployed(id, `${name}:1`);
     expect([status, error]).toMatchObject(['failed', { code: 'version_did_not_start' }]);
     expect(error?.message).toMatch(message);
     await api.inState(id, 'running');
@@ -211,25 +162,26 @@ describe('an image that is deployed', () => {
     'of a registry that %s fails with image_unavailable',
     async (fault) => {
       const name = fault.replace(' ', '-');
-      await registry.push(name, '1', rootOf(name, { [name]: '' }), { Cmd: serve() });
-      registry.fail(name, fault);
+      await images.registry.push(name, '1', images.rootOf(name, { [name]: '' }), { Cmd: serve() });
+      images.registry.fail(name, fault);
       const { id } = await api.runningAgent();
-      const { status, error } = await deployed(id, `${name}:1`);
+      const { status, error } = await images.deployed(id, `${name}:1`);
       expect([status, error?.code]).toEqual(['failed', 'image_unavailable']);
       expect(error?.message).not.toMatch(/nerdctl|127\.0\.0\.1|containerd/);
       expect((await api.chat(id, 'hello')).status).toBe(200);
-      registry.fail(name, null);
-      expect(await deployed(id, `${name}:1`)).toMatchObject({ status: 'succeeded' });
+      images.registry.fail(name, null);
+      expect(await images.deployed(id, `${name}:1`)).toMatchObject({ status: 'succeeded' });
     },
   );
 
   it('of a registry that hangs holds up no other deployment, and ends with its agent', async () => {
-    await registry.push('quick', '1', rootOf('quick'), { Cmd: serve() });
-    registry.fail('endless', 'hangs');
+    await images.registry.push('quick', '1', images.rootOf('quick'), { Cmd: serve() });
+    images.registry.fail('endless', 'hangs');
     const waiting = await Promise.all([api.runningAgent(), api.runningAgent(), api.runningAgent()]);
-    for (const { id } of waiting) expect((await deploy(id, `${registry.host}/endless`)).status).toBe(202);
+    for (const { id } of waiting)
+      expect((await images.deploy(id, `${images.registry.host}/endless`)).status).toBe(202);
     const { id } = await api.runningAgent();
-    expect(await deployed(id, 'quick:1')).toMatchObject({ status: 'succeeded' });
+    expect(await images.deployed(id, 'quick:1')).toMatchObject({ status: 'succeeded' });
     for (const { id: one } of waiting) {
       expect((await api.chat(one, 'hello')).status).toBe(200);
       expect((await api.call('DELETE', `/api/agents/${one}`)).status).toBe(204);
@@ -238,9 +190,9 @@ describe('an image that is deployed', () => {
 
   it('that is refused is a 400 with its reason, and nothing is requested from a registry', async () => {
     const { id } = await api.runningAgent();
-    const before = registry.requests.length;
+    const before = images.registry.requests.length;
     const refused = async (image: string) => {
-      const response = await deploy(id, image);
+      const response = await images.deploy(id, image);
       return [response.status, codeOf(response)];
     };
     expect(await refused('registry.example/app:1')).toEqual([400, 'image_refused']);
@@ -257,6 +209,6 @@ describe('an image that is deployed', () => {
         400,
         'invalid_request',
       ]);
-    expect(registry.requests.length).toBe(before);
+    expect(images.registry.requests.length).toBe(before);
   });
 });

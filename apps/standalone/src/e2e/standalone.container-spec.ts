@@ -13,19 +13,24 @@ import { describeFileChanges } from './file-changes.suite.js';
 import { describeFileTransfers } from './file-transfers.suite.js';
 import { describeFilesApi } from './files-api.suite.js';
 import { describeIdleTime } from './idle-time.suite.js';
+import { provideModels } from './llm.fixture.js';
+import { describeShippedTemplates } from './shipped-templates.suite.js';
 import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
 
 const folder = temporaryFolder();
 let env: Env;
 let stack: StandaloneStack;
+let models: Awaited<ReturnType<typeof provideModels>>;
 
 beforeAll(async () => {
-  env = await prepareContainerStack(folder.path);
+  models = await provideModels(folder.path);
+  env = { ...(await prepareContainerStack(folder.path)), ...models.env };
   stack = await startStandaloneStack(folder.path, env);
 });
 
 afterAll(async () => {
   await stopContainerStack(stack, env);
+  await models.upstream.stop();
   folder.remove();
 });
 
@@ -39,6 +44,7 @@ describeFileTransfers(() => stack, 'absent');
 describeFileChanges(() => stack);
 describeConsoleApi(() => stack);
 describeIdleTime(() => stack);
+describeShippedTemplates(() => stack);
 describeConsoleCommand(() => stack);
 describeDoctorCommand(
   () => stack,

@@ -46,6 +46,11 @@ const STEPS: readonly Step[] = Object.entries(CALLS).flatMap(([operation, calls]
   calls.flatMap((call) => PHASES.map((phase) => ({ operation: operation as Operation, call, phase }))),
 );
 
+/** The steps of the deployments, without those that only their end takes. */
+export const DEPLOY_STEPS: readonly Step[] = STEPS.filter(
+  ({ operation, phase }) => (operation === 'build' || operation === 'pull') && phase !== 'within',
+);
+
 /** A container's own processes exist while it is created, from some moment on, and as long as it is not removed. */
 const exists = ({ operation, call, phase }: Step, victim: Victim): boolean => {
   if (victim === 'nerdctl' || victim === 'containerd') return true;
