@@ -24,8 +24,11 @@ interface Seen {
 const present = (headers: OutgoingHttpHeaders): OutgoingHttpHeaders =>
   Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
 
-/** The app of an agent, at its own origin. */
-export const describeAppProxy = (stack: () => Stack): void => {
+/** The app of an agent, at its own origin. `addresses`: where its program can listen. */
+export const describeAppProxy = (
+  stack: () => Stack,
+  addresses: readonly string[] = ['127.0.0.1', '0.0.0.0', '::', '::1'],
+): void => {
   const api = new Api(stack);
 
   const hostOf = (agentId: string): string =>
@@ -61,7 +64,7 @@ export const describeAppProxy = (stack: () => Stack): void => {
     api.runningAgent({ templateId: 'app', env: [{ key: 'LISTEN_ON', value: listenOn }], ...more });
 
   describe('an app', () => {
-    it.each(['127.0.0.1', '0.0.0.0', '::', '::1'])('is reached wherever it listens: %s', async (address) => {
+    it.each(addresses)('is reached wherever it listens: %s', async (address) => {
       const { id } = await anApp(address);
       const { status, text } = await send(id, '/seen?a=1&b=%20');
       const seen = JSON.parse(text) as Seen;
