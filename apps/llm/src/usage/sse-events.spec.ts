@@ -47,7 +47,11 @@ describe('a stream of events', () => {
 
   it('costs the same for each byte of an event, however long it is', () => {
     const chunk = Buffer.alloc(1_024, 'a');
-    const text = Buffer.concat([Buffer.from('data: '), ...Array<Buffer>(16 * 1_024).fill(chunk), Buffer.from('\n\n')]);
+    const text = Buffer.concat([
+      Buffer.from('data: '),
+      ...Array<Buffer>(16 * 1_024).fill(chunk),
+      Buffer.from('\n\n'),
+    ]);
     const begin = performance.now();
     const { data, bytes } = split(inPieces(text, chunk.length));
     // Joining what has arrived with each of these chunks would copy 128 GiB.
