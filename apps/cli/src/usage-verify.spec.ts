@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { billingRequests } from '@berth/contracts/billing';
+import { describe, expect, it, vi } from 'vitest';
 import { berth } from './recording-service.fixture.js';
 
 const verification = {
@@ -15,6 +16,14 @@ describe('berth usage verify', () => {
     expect(result).toMatchObject({ exitCode: 0 });
     expect(result.out).toContain('2 accounts, 4 rows');
     expect(result.seen.map(({ url }) => url)).toEqual(['/api/v1/operations/usage-recount?from=2026-11-01']);
+  });
+
+  it('waits for as long as the service may take to read the whole log', async () => {
+    const within = vi.spyOn(AbortSignal, 'timeout');
+    await berth(['usage', 'verify'], { respond: () => ({ status: 200, body: verification }) });
+    expect(within.mock.calls.flat().every((ms) => ms > billingRequests.verify.deadlineMs)).toBe(true);
+    expect(within).toHaveBeenCalled();
+    within.mockRestore();
   });
 
   it('lists the figures that differ, and ends with 1', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { CountedUntil } from './counted-until.js';
 
 describe('the moment until which usage is counted', () => {
@@ -26,6 +26,22 @@ describe('the moment until which usage is counted', () => {
     expect([await counted.now(), counts()]).toEqual([first, 1]);
     const now = pass(1);
     expect([await counted.now(), counts()]).toEqual([now, 2]);
+  });
+
+  it('is waited for as long as the caller says, and is no moment of earlier queries', async () => {
+    const { counted, pass } = counting();
+    await counted.now();
+    const now = pass(1);
+    expect(await counted.patiently(60_000)).toBe(now);
+    const lagging = {
+      untilCaughtUp: (signal: AbortSignal) =>
+        new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(new Error('late')))),
+    };
+    const within = vi.spyOn(AbortSignal, 'timeout');
+    const late = new CountedUntil(lagging, { now: () => now }).patiently(20);
+    await expect(late).rejects.toMatchObject({ code: 'service_unavailable' });
+    expect(within.mock.calls).toEqual([[20]]);
+    within.mockRestore();
   });
 
   it('is now again once the clock was set back', async () => {

@@ -30,7 +30,7 @@ export class CountedUntil {
   async now(): Promise<number> {
     const now = this.clock.now();
     if (this.#moment === undefined || !isFresh(this.#moment.at, now)) {
-      const begun: Moment = { at: now, counted: this.#untilCounted() };
+      const begun: Moment = { at: now, counted: this.#untilCounted(WITHIN_MS) };
       begun.counted.catch(() => {
         if (this.#moment === begun) this.#moment = undefined;
       });
@@ -41,8 +41,15 @@ export class CountedUntil {
     return at;
   }
 
-  async #untilCounted(): Promise<void> {
-    const timeout = AbortSignal.timeout(WITHIN_MS);
+  /** As `now`, but is not of the last seconds and waits for up to `withinMs`: while much happens, counting lags behind. */
+  async patiently(withinMs: number): Promise<number> {
+    const now = this.clock.now();
+    await this.#untilCounted(withinMs);
+    return now;
+  }
+
+  async #untilCounted(withinMs: number): Promise<void> {
+    const timeout = AbortSignal.timeout(withinMs);
     try {
       await this.usage.untilCaughtUp(timeout);
     } catch (error) {

@@ -1,4 +1,4 @@
-import type { UsageVerification } from '@berth/contracts/billing';
+import { billingRequests, type UsageVerification } from '@berth/contracts/billing';
 import { Command } from 'commander';
 import type { ApiClient } from '../api-client.js';
 import { CliError, EXIT } from '../cli-error.js';
@@ -10,6 +10,9 @@ interface VerifyOptions {
   readonly to?: string;
   readonly json?: true;
 }
+
+/** The service reads the whole log; this is for the way there and back. */
+const CARRIED_MS = 10_000;
 
 /** `berth usage verify` */
 export const usageVerifyCommand = (api: () => ApiClient, terminal: Terminal): Command =>
@@ -28,6 +31,7 @@ export const usageVerifyCommand = (api: () => ApiClient, terminal: Terminal): Co
       const result = await api().call<UsageVerification>({
         method: 'GET',
         path: `/api/v1/operations/usage-recount?${query.toString()}`,
+        withinMs: billingRequests.verify.deadlineMs + CARRIED_MS,
       });
       terminal.out.write(json === true ? `${JSON.stringify(result, null, 2)}\n` : textOf(result));
       if (result.differing > 0)

@@ -7,26 +7,21 @@ const content = (part: object) => ({ messages: [{ role: 'user', content: [part] 
 
 describe('the bound of the input', () => {
   it('is the length of the body as the caller sent it and 1,024 tokens', () => {
-    expect(inputBound({ model: 'm' }, 500, CHAT, MODEL)).toBe(1_524);
+    expect(inputBound({ model: 'm' }, 500, MODEL)).toBe(1_524);
   });
 
   it('is never more than the context of the model, to the last token', () => {
-    expect(inputBound({}, 8_976, CHAT, MODEL)).toBe(10_000);
-    expect(inputBound({}, 8_977, CHAT, MODEL)).toBe(10_000);
-    expect(inputBound({}, 8_975, CHAT, MODEL)).toBe(9_999);
+    expect(inputBound({}, 8_976, MODEL)).toBe(10_000);
+    expect(inputBound({}, 8_977, MODEL)).toBe(10_000);
+    expect(inputBound({}, 8_975, MODEL)).toBe(9_999);
   });
 
-  it('is that for each item of a batch to embed, which the model reads by itself', () => {
-    const batch = (input: unknown) => inputBound({ input }, 50_000, EMBEDDINGS, MODEL);
-    expect([batch(['a', 'b', 'c']), batch([[1, 2], [3]]), batch(Array(9).fill('a'))]).toEqual([
-      30_000, 20_000, 51_024,
-    ]);
-    expect([batch('a'), batch([1, 2, 3]), batch([])]).toEqual([10_000, 10_000, 10_000]);
-    expect(inputBound({ input: ['a', 'b', 'c'] }, 50_000, RESPONSES, MODEL)).toBe(10_000);
+  it('is at most one context for a whole batch to embed', () => {
+    expect(inputBound({ input: ['a', 'b', 'c'] }, 50_000, MODEL)).toBe(10_000);
   });
 
   it('counts bytes, not characters, of a body that grows when it is sent on', () => {
-    expect(inputBound({ user: 'é', seed: 1e20 }, 10, CHAT, MODEL)).toBe(
+    expect(inputBound({ user: 'é', seed: 1e20 }, 10, MODEL)).toBe(
       1_024 + Buffer.byteLength('{"user":"é","seed":100000000000000000000}'),
     );
   });
@@ -53,7 +48,7 @@ describe('the bound of the input', () => {
     ],
     ['a part of the system prompt', { system: [{ type: 'image', source: { url: 'https://a' } }] }],
   ])('is the context of the model if %s is given by URL', (_what, body) => {
-    expect(inputBound(body, 500, CHAT, MODEL)).toBe(10_000);
+    expect(inputBound(body, 500, MODEL)).toBe(10_000);
   });
 
   it.each([
@@ -62,7 +57,7 @@ describe('the bound of the input', () => {
     ['what a model gave to a tool', content({ type: 'tool_use', input: { url: 'https://a' } })],
     ['arguments of a function', { input: [{ type: 'function_call', arguments: { url: 'https://a' } }] }],
   ])('is the length of the body with %s', (_what, body) => {
-    expect(inputBound(body, 500, CHAT, MODEL)).toBe(1_524);
+    expect(inputBound(body, 500, MODEL)).toBe(1_524);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Model } from '../models/model-catalogue.js';
 import type { Operation } from './operation.js';
-import { listOf, memberOf } from './json-value.js';
+import { memberOf } from './json-value.js';
 import { invalidRequest } from './refusal.js';
 import { hasUrl } from './stored-references.js';
 import type { RequestBody } from './unsupported-parameters.js';
@@ -16,23 +16,11 @@ const LIMITS: Readonly<Partial<Record<Operation['name'], readonly string[]>>> = 
 };
 
 /** At most so many tokens can a body hold: none is shorter than a byte. */
-export const inputBound = (
-  body: RequestBody,
-  sentBytes: number,
-  operation: Operation,
-  { contextTokens }: Model,
-): number => {
-  const most = contextTokens * contextsOf(body, operation);
-  if (hasUrl([body['messages'], body['input'], body['system']])) return most;
+export const inputBound = (body: RequestBody, sentBytes: number, { contextTokens }: Model): number => {
+  if (hasUrl([body['messages'], body['input'], body['system']])) return contextTokens;
   // Numbers may take more room in the body that is sent on: 1e20.
   const bytes = Math.max(sentBytes, Buffer.byteLength(JSON.stringify(body)));
-  return Math.min(bytes + OVERHEAD_TOKENS, most);
-};
-
-/** Each item of a batch to embed is read by itself; a list of numbers is one item, as tokens. */
-const contextsOf = (body: RequestBody, { name }: Operation): number => {
-  if (name !== 'embeddings') return 1;
-  return Math.max(1, listOf(body['input']).filter((item) => typeof item !== 'number').length);
+  return Math.min(bytes + OVERHEAD_TOKENS, contextTokens);
 };
 
 /** The limit of the output, of one choice. */

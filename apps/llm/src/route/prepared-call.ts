@@ -34,7 +34,7 @@ export const prepareCall = (
   if (beta !== undefined) throw unsupported('This value of anthropic-beta');
   const limit = outputLimit(body, operation, model);
   const bound = {
-    inputTokens: inputBound(body, bytes, operation, model),
+    inputTokens: inputBound(body, bytes, model),
     outputTokens: limit.tokens,
     choices: choicesOf(body),
     rates: model.rates,

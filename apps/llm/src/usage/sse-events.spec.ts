@@ -45,6 +45,21 @@ describe('a stream of events', () => {
     expect(String(splitter.rest())).toBe('');
   });
 
+  it('costs the same for each byte of an event, however long it is', () => {
+    const chunk = Buffer.alloc(1_024, 'a');
+    const text = Buffer.concat([
+      Buffer.from('data: '),
+      ...Array<Buffer>(16 * 1_024).fill(chunk),
+      Buffer.from('\n\n'),
+    ]);
+    const begin = performance.now();
+    const { data, bytes } = split(inPieces(text, chunk.length));
+    // Joining what has arrived with each of these chunks would copy 128 GiB.
+    expect(performance.now() - begin).toBeLessThan(5_000);
+    expect(data.map(({ length }) => length)).toEqual([text.length - 'data: \n\n'.length]);
+    expect(bytes.equals(text)).toBe(true);
+  });
+
   it('may mix its line ends', () => {
     const text = Buffer.from('data: 1\n\r\ndata: 2\r\n\ndata: 3\n\n');
     expect(split([text]).data).toEqual(['1', '2', '3']);

@@ -10,33 +10,53 @@ const LF = 10;
 const CR = 13;
 /** Longer ones are passed on unread. */
 const MOST_BYTES = 32 * 1_024 * 1_024;
+const NOTHING: Buffer = Buffer.alloc(0);
+
+/** So many bytes before a chunk may belong to a blank line that ends in it: CR LF CR. */
+const BLANK_LINE_BEGIN = 3;
 
 /** Cuts a stream where its events end, without changing a byte. */
 export class SseSplitter {
-  #pending: Buffer = Buffer.alloc(0);
-  #searched = 0;
+  /** The unfinished event. It is joined once it is complete: if it were with each chunk, a long one would take minutes. */
+  #pending: Buffer[] = [];
+  #length = 0;
+  /** Its last bytes. */
+  #tail: Buffer = NOTHING;
 
   /** The events that are complete now, in one piece; empty if none is. */
   push(chunk: Buffer): Buffer {
-    this.#pending = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk]);
-    const { end, searched } = lastEnd(this.#pending, this.#searched);
-    if (end > 0) return this.#take(end, searched - end);
-    this.#searched = searched;
-    return this.#pending.length > MOST_BYTES ? this.rest() : this.#pending.subarray(0, 0);
+    const searched = joined([this.#tail, chunk]);
+    const end = lastEnd(searched);
+    const searchedFrom = this.#length - this.#tail.length;
+    this.#pending.push(chunk);
+    this.#length += chunk.length;
+    this.#tail = tailOf(searched);
+    if (end > 0) return this.#take(searchedFrom + end);
+    return this.#length > MOST_BYTES ? this.rest() : NOTHING;
   }
 
   /** The unfinished rest at the end of the stream. */
   rest(): Buffer {
-    return this.#take(this.#pending.length, 0);
+    return this.#take(this.#length);
   }
 
-  #take(end: number, searched: number): Buffer {
-    const taken = this.#pending.subarray(0, end);
-    this.#pending = this.#pending.subarray(end);
-    this.#searched = searched;
-    return taken;
+  #take(end: number): Buffer {
+    const whole = joined(this.#pending);
+    const left = whole.subarray(end);
+    this.#pending = [left];
+    this.#length = left.length;
+    this.#tail = tailOf(left);
+    return whole.subarray(0, end);
   }
 }
+
+const tailOf = (bytes: Buffer): Buffer => bytes.subarray(Math.max(0, bytes.length - BLANK_LINE_BEGIN));
+
+/** One buffer, copied only where several have bytes. */
+const joined = (buffers: readonly Buffer[]): Buffer => {
+  const [first = NOTHING, ...more] = buffers.filter(({ length }) => length > 0);
+  return more.length === 0 ? first : Buffer.concat([first, ...more]);
+};
 
 /** The events of such a piece. */
 export const eventsIn = (piece: Buffer): readonly SseEvent[] => {
@@ -50,16 +70,15 @@ export const eventsIn = (piece: Buffer): readonly SseEvent[] => {
 };
 
 /**
- * The end of the last whole event, 0 if there is none, and up to where there is no further one. It is looked for from behind,
- * because reading each byte of a fast stream would take longer than passing it on.
+ * The end of the last whole event, 0 if there is none. It is looked for from behind, because reading each byte of a fast
+ * stream would take longer than passing it on.
  */
-const lastEnd = (bytes: Buffer, from: number): { readonly end: number; readonly searched: number } => {
-  const searched = Math.max(0, bytes.length - 3);
-  for (let at = bytes.length - 1; at >= from; at--) {
+const lastEnd = (bytes: Buffer): number => {
+  for (let at = bytes.length - 1; at >= 0; at--) {
     const end = blankLineEnd(bytes, at);
-    if (end !== undefined) return { end, searched: Math.max(end, searched) };
+    if (end !== undefined) return end;
   }
-  return { end: 0, searched };
+  return 0;
 };
 
 /** Behind the first blank line. */

@@ -139,6 +139,8 @@ export const describeLlmRules = (stack: () => Stack, upstream: () => FakeUpstrea
           );
         const within = { model: 'bounded', messages: content('data:image/png;base64,AA=='), max_tokens: 5 };
         expect(await reservedFor(CHAT, within)).toBe(centsOf(inputOf(within), 5));
+        const batch = { model: 'bounded', input: ['x'.repeat(60_000), 'x'.repeat(60_000)] };
+        expect(await reservedFor(EMBEDDINGS, batch)).toBe(centsOf(100_000, 0));
       });
 
       it('without a limit is what the cap affords; with one that is too large nothing is sent', async () => {

@@ -41,7 +41,7 @@ const model = section({
   cacheWriteCentsPerMillion: Type.Optional(cents('For input written to a cache; by default as input.')),
   outputCentsPerMillion: cents('For a million tokens of output.'),
   reasoningCentsPerMillion: Type.Optional(cents('For reasoning; by default as output.')),
-  contextTokens: tokens('The maximum input.'),
+  contextTokens: tokens('The maximum input of one request, all items of a batch to embed together.'),
   maxOutputTokens: tokens('The maximum output.'),
   outputLimitMember: Type.Optional(
     Type.String({
