@@ -64,6 +64,15 @@ it('a bundle runs without the files that are in it', async () => {
   expect(await node(PROGRAM)).toBe('first one');
 });
 
+it('a bundle makes the calls that its code makes only for the error', async () => {
+  write(
+    'libs/words/dist/index.js',
+    "export let word = 'decoded';\ntry {\n  decodeURIComponent('%');\n} catch {\n  word = 'refused';\n}\n",
+  );
+  await bundle();
+  expect(await node(PROGRAM)).toBe('refused');
+});
+
 it('bundles are left as they are while nothing in them changes', async () => {
   await bundle();
   const before = bundledAt();

@@ -123,6 +123,9 @@ async function bundle(programs, options, plugins = []) {
     external: EXTERNAL,
     plugins: [...plugins, LAZY_HTTP],
     input: Object.fromEntries(programs.map(({ input, output }) => [output, `./${input}`])),
+    // Nothing is left out: rolldown takes `decodeURIComponent` and others for free of effects, also where code calls them
+    // for the error that they throw.
+    treeshake: false,
     // Nest requires packages that are optional and not installed; such a call fails in a bundle as it does elsewhere.
     onLog: (level, log, show) => log.code !== 'UNRESOLVED_IMPORT' && show(level, log),
   });
@@ -134,6 +137,7 @@ async function bundle(programs, options, plugins = []) {
     strictExecutionOrder: true,
     // Nest and our logs show names of classes.
     keepNames: true,
+    minify: false,
     entryFileNames: '[name]',
     ...options,
   });

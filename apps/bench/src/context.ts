@@ -11,6 +11,8 @@ export interface Effort {
   readonly rounds: number;
   /** Number of rounds for measurements that cannot be short. */
   readonly longRounds: number;
+  /** Number of rounds for differences that are small compared with what is measured. */
+  readonly manyRounds: number;
   /** Length of a round that repeats until time is up. */
   readonly roundMs: number;
   readonly warmUpMs: number;
@@ -29,6 +31,7 @@ export interface Effort {
 export const FULL: Effort = {
   rounds: 5,
   longRounds: 3,
+  manyRounds: 40,
   roundMs: 800,
   longRoundMs: 2_500,
   warmUpMs: 700,
@@ -42,6 +45,7 @@ export const FULL: Effort = {
 export const QUICK: Effort = {
   rounds: 1,
   longRounds: 1,
+  manyRounds: 1,
   roundMs: 700,
   longRoundMs: 1_000,
   warmUpMs: 400,

@@ -83,7 +83,7 @@ const limitedWake = async ({ effort }: BenchContext, berth: BerthProgram): Promi
     ours: side('with a policy', limited),
     limits: [side('an agent without an end user', free)],
   } as const;
-  return compare(plan, effort.rounds);
+  return compare(plan, effort.manyRounds);
 };
 
 const coldWake = async ({ effort, env }: BenchContext, berth: BerthProgram): Promise<Comparison> => {

@@ -72,6 +72,16 @@ export const describeAppProxy = (
       expect(seen.rawHeaders.join('\n')).not.toContain('mk_');
     });
 
+    it('gets paths as they were sent, also those that are not UTF-8', async () => {
+      const { id } = await anApp();
+      for (const path of ['/caf%E9', '/100%', '/%zz']) {
+        // The app has no such pages.
+        const { status, text } = await send(id, path);
+        expect([status, text], path).toEqual([404, 'no such page']);
+        expect((await send(id, path, { headers: { authorization: undefined } })).status, path).toBe(401);
+      }
+    });
+
     it('is entered with a token, whose cookie works at every gateway for HTTP and WebSockets until the token ends', async () => {
       const owner = await anOwner(api, { templateId: 'app' });
       const { agentId: id, externalId } = owner;

@@ -80,6 +80,16 @@ export const describeMalformedRequests = (stack: () => Stack): void => {
       expect(response.body).toMatchObject(detail(expect.any(String)));
     });
 
+    it.each(['/api/agents/%zz', '/api/agents/%E0%A4%A'])('GET %s without a key returns 401', async (path) => {
+      const response = await fetch(`${stack().urls[0] ?? ''}${path}`);
+      expect(response.status, await response.text()).toBe(401);
+    });
+
+    it('with invalid percent-encoding in its query returns 400', async () => {
+      const { status, body } = await api.get('/api/agents?name=%zz');
+      expect([status, body['detail']]).toEqual([400, expect.objectContaining({ code: 'invalid_request' })]);
+    });
+
     it.each([
       ['{"name": "x", "templateId": ', 'application/json', 400],
       ['name=x', 'application/x-www-form-urlencoded', 415],
