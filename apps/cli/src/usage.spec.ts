@@ -11,7 +11,7 @@ const row = (agentId: string, externalUserId: string | null, more: object = {}) 
 
 const report = (rows: readonly object[], nextCursor: string | null = null): ServiceResponse => ({
   status: 200,
-  body: { rows, nextCursor },
+  body: { from: '2026-11-01T00:00:00.000Z', to: '2026-12-01T00:00:00.000Z', rows, nextCursor },
 });
 
 const respond = ({ url }: RecordedRequest): ServiceResponse => {
@@ -23,22 +23,23 @@ const respond = ({ url }: RecordedRequest): ServiceResponse => {
 };
 
 const figures = {
-  ...{ activeSeconds: 0.2, wakes: 2, chats: 4, executions: 6 },
+  ...{ activeSeconds: 0.2, computeMinutes: 0.003334, vcpuSeconds: 2, memGbSeconds: 2, diskGbSeconds: 2 },
+  ...{ wakes: 2, chats: 4, executions: 6 },
   ...{ llm: { requests: 8, inputTokens: 10, outputTokens: 12 } },
   ...{ hostingCents: 0.2, aiCents: 0.000002, totalCents: 0.200002 },
 };
 
 describe('berth usage', () => {
-  it('prints every agent of the range as a table, page by page', async () => {
-    const { exitCode, out, seen } = await berth(['usage', '--from', '2026-11-01', '--to', '2026-12-01'], {
-      respond,
-    });
+  it('prints every agent as a table, with all pages of the range that the first one has', async () => {
+    const { exitCode, out, seen } = await berth(['usage', '--to', '2026-12-01'], { respond });
     expect(exitCode).toBe(0);
     expect(out.trim().split('\n')).toHaveLength(4);
-    expect(out).toMatch(/^AGENT ID +AGENT NAME +EXTERNAL USER ID +ACTIVE SECONDS/);
-    expect(seen.map(({ url }) => url)).toEqual([
-      '/api/v1/usage?from=2026-11-01&to=2026-12-01',
-      '/api/v1/usage?from=2026-11-01&to=2026-12-01&cursor=next',
+    expect(out).toMatch(
+      /^AGENT ID +AGENT NAME +EXTERNAL ID +EXTERNAL USER ID +HOSTING BASIS +ACTIVE SECONDS +COMPUTE MINUTES/,
+    );
+    expect(seen.map(({ url }) => new URL(url, 'http://localhost').searchParams.toString())).toEqual([
+      'to=2026-12-01',
+      'from=2026-11-01T00%3A00%3A00.000Z&to=2026-12-01T00%3A00%3A00.000Z&cursor=next',
     ]);
   });
 
@@ -56,9 +57,11 @@ describe('berth usage', () => {
     const { out } = await berth(['usage', '--format', 'csv'], { respond });
     const [head, first] = out.split('\r\n');
     expect(head).toBe(
-      'agentId,agentName,externalUserId,activeSeconds,wakes,chats,executions,llm.requests,llm.inputTokens,llm.outputTokens,hostingCents,aiCents,totalCents',
+      'agentId,agentName,externalId,externalUserId,hostingBasis,activeSeconds,computeMinutes,vcpuSeconds,memGbSeconds,diskGbSeconds,wakes,chats,executions,llm.requests,llm.inputTokens,llm.outputTokens,hostingCents,aiCents,totalCents',
     );
-    expect(first).toBe('agt_1,"the ""agt_1""",ada,0.1,1,2,3,4,5,6,0.1,0.000001,0.100001');
+    expect(first).toBe(
+      'agt_1,"the ""agt_1""",,ada,metered,0.1,0.001667,1,1,1,1,2,3,4,5,6,0.1,0.000001,0.100001',
+    );
   });
 
   it.each([

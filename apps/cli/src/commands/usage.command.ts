@@ -17,7 +17,7 @@ interface UsageOptions {
 
 /** The members that name an agent, a day or an end user. */
 const NAMES: Readonly<Record<UsageGroup, readonly string[]>> = {
-  agent: ['agentId', 'agentName', 'externalUserId'],
+  agent: ['agentId', 'agentName', 'externalId', 'externalUserId', 'hostingBasis'],
   day: ['date'],
   'end-user': ['externalUserId'],
 };
@@ -51,9 +51,10 @@ export const usageCommand = (api: () => ApiClient, terminal: Terminal): Command 
 const readRows = async (
   api: ApiClient,
   path: string,
-  range: Readonly<Record<string, string | undefined>>,
+  given: Readonly<Record<string, string | undefined>>,
 ): Promise<readonly UsageRow[]> => {
   const rows: UsageRow[] = [];
+  let range = given;
   let cursor: string | null = null;
   do {
     const query = new URLSearchParams();
@@ -61,6 +62,8 @@ const readRows = async (
     if (cursor !== null) query.set('cursor', cursor);
     const report: UsageReport = await api.call({ method: 'GET', path: `${path}?${query.toString()}` });
     rows.push(...report.rows);
+    // A default depends on the time of the request, but all pages are of one range.
+    range = { from: report.from, to: report.to };
     cursor = report.nextCursor;
   } while (cursor !== null);
   return rows;

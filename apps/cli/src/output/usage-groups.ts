@@ -4,8 +4,10 @@ import { formatCents, parseCents } from '@berth/kernel';
 export const USAGE_GROUPS = ['agent', 'day', 'end-user'] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
+type Sizes = Pick<UsageRow, 'computeMinutes' | 'vcpuSeconds' | 'memGbSeconds' | 'diskGbSeconds'>;
+
 /** The figures of one agent, day or end user. */
-export interface UsageLine extends UsageFigures {
+export interface UsageLine extends UsageFigures, Sizes {
   /** Which one: the members that name it, with their values. */
   readonly of: Readonly<Record<string, string | null>>;
 }
@@ -21,8 +23,10 @@ export const groupUsage = (rows: readonly UsageRow[], by: UsageGroup): readonly 
 
 const nameOf = (row: UsageRow, by: UsageGroup): UsageLine['of'] => {
   switch (by) {
-    case 'agent':
-      return { agentId: row.agentId, agentName: row.agentName, externalUserId: row.externalUserId };
+    case 'agent': {
+      const { agentId, agentName, externalId, externalUserId, hostingBasis } = row;
+      return { agentId, agentName, externalId, externalUserId, hostingBasis };
+    }
     case 'day':
       return { date: (row as DailyUsageRow).date };
     case 'end-user':
@@ -30,10 +34,14 @@ const nameOf = (row: UsageRow, by: UsageGroup): UsageLine['of'] => {
   }
 };
 
-const figuresOf = (rows: readonly UsageRow[]): UsageFigures => {
+const figuresOf = (rows: readonly UsageRow[]): UsageFigures & Sizes => {
   const sumOf = (of: (row: UsageRow) => number): number => sum(rows.map(of));
   return {
     activeSeconds: sumOf((row) => row.activeSeconds),
+    computeMinutes: sumOf((row) => row.computeMinutes),
+    vcpuSeconds: sumOf((row) => row.vcpuSeconds),
+    memGbSeconds: sumOf((row) => row.memGbSeconds),
+    diskGbSeconds: sumOf((row) => row.diskGbSeconds),
     wakes: sumOf((row) => row.wakes),
     chats: sumOf((row) => row.chats),
     executions: sumOf((row) => row.executions),

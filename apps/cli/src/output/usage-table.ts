@@ -3,6 +3,10 @@ import type { UsageLine } from './usage-groups.js';
 
 const FIGURES: readonly (readonly [title: string, of: (line: UsageLine) => number])[] = [
   ['activeSeconds', (line) => line.activeSeconds],
+  ['computeMinutes', (line) => line.computeMinutes],
+  ['vcpuSeconds', (line) => line.vcpuSeconds],
+  ['memGbSeconds', (line) => line.memGbSeconds],
+  ['diskGbSeconds', (line) => line.diskGbSeconds],
   ['wakes', (line) => line.wakes],
   ['chats', (line) => line.chats],
   ['executions', (line) => line.executions],
