@@ -43,5 +43,5 @@ const describe = ({ path, message }: FieldProblem): string => (path === '' ? mes
 
 /** 401; the reason never says which part of a credential was wrong. */
 export const unauthenticated = (
-  message = 'Send a valid API key as Authorization: Bearer mk_….',
+  message = 'Send a valid API key as Authorization: Bearer mk_…, or BERTH_AGENT_TOKEN on /agent/v1.',
 ): HttpRefusal => new HttpRefusal(401, 'unauthenticated', message);

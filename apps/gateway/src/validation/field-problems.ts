@@ -108,6 +108,7 @@ const messageFor = (schema: TSchema, value: unknown): string => {
   if (values !== undefined) return `must be one of ${values.join(', ')}`;
   if (format === 'date-time') return 'must be an ISO 8601 time such as 2026-01-31T12:00:00.000Z';
   const types = [type].flat();
+  if (types.includes('array')) return 'must be a list';
   if (types.includes('boolean')) return 'must be true or false';
   if (types.includes('integer')) return `must be a whole number from ${minimum} to ${maximum}`;
   if (types.includes('number')) return `must be a number from ${minimum} to ${maximum}`;

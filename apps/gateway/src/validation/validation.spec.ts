@@ -49,6 +49,14 @@ describe('a body', () => {
     expect(problems).toEqual([{ path: 'many.1.name', message: 'is given twice' }]);
   });
 
+  it('says what a member must be whose items are validated elsewhere', () => {
+    const listed = Type.Object({ list: Type.Unsafe<unknown>({ type: 'array' }) });
+    for (const body of [{}, { list: {} }, { list: null }])
+      expect(Validator.for(listed).validateBody(body).problems).toEqual([
+        { path: 'list', message: 'must be a list' },
+      ]);
+  });
+
   it.each([null, [], 'text', 5, true])('%j is not an object', (body) => {
     expect(validateBody(body).problems).toEqual([{ path: '', message: 'The body must be a JSON object.' }]);
   });

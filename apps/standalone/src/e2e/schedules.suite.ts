@@ -67,7 +67,12 @@ export const describeSchedules = (stack: () => Stack): void => {
         'invalid_schedule',
         ['entries[1]', 'entries[2].cron', 'entries[3].id', 'entries[3].tz'],
       ]);
-      expect((await own.call({ body: {} })).body).toMatchObject({ detail: { code: 'invalid_schedule' } });
+      const isNoList = {
+        code: 'invalid_schedule',
+        fields: [{ path: 'entries', message: 'must be a list' }],
+      };
+      for (const body of [{}, { entries: {} }, { entries: null }])
+        expect(await own.call({ body })).toMatchObject({ status: 400, body: { detail: isNoList } });
       const beyond: readonly (readonly [string, readonly object[]])[] = [
         ['entries', Array.from({ length: 101 }, (_, n) => ({ id: String(n), cron: '@daily' }))],
         ['entries[0].id', [{ id: 'x'.repeat(129), cron: '@daily' }]],
@@ -88,6 +93,66 @@ export const describeSchedules = (stack: () => Stack): void => {
       expect(await own.only()).toMatchObject({ ...valid, nextRunAt: null, prompt: null });
       expect((await own.publish()).body).toEqual({ entries: 0 });
       expect((await own.list()).body.items).toEqual([]);
+    });
+
+    it('may have the largest list that there is, and nextRunAt takes precedence over cron', async () => {
+      const { id } = await api.runningAgent({ templateId: 'probe' });
+      const own = new AgentSchedules(api, id);
+      const crons = [
+        '@hourly',
+        '@daily',
+        '@weekly',
+        '@monthly',
+        '@yearly',
+        '0 9 * jan,FEB mon-Fri',
+        '0 0 1 * 7',
+      ];
+      const nextRunAt = fromNow(3_600_000);
+      const longest = { id: '😀'.repeat(128), cron: '@daily', prompt: 'é'.repeat(8_192), nextRunAt };
+      const others = Array.from({ length: 99 }, (_, n) => ({
+        id: String(n),
+        cron: crons[n % crons.length],
+        tz: n % 2 === 0 ? 'America/St_Johns' : undefined,
+      }));
+      expect(await own.publish(longest, ...others)).toEqual({ status: 200, body: { entries: 100 } });
+      const { items } = (await own.list()).body;
+      expect(items.map((item) => item.id)).toEqual([longest, ...others].map((entry) => entry.id));
+      expect(items[0]).toMatchObject({ ...longest, nextWakeAt: nextRunAt });
+      expect(items.filter(({ nextWakeAt }) => nextWakeAt === null)).toEqual([]);
+      await own.publish();
+    });
+
+    it('whose nextRunAt has passed fires at once and once ever, however the time is written, and its cron follows', async () => {
+      const { id } = await api.runningAgent({ templateId: 'probe' });
+      const own = new AgentSchedules(api, id);
+      const entriesAt = (nextRunAt: string) => [
+        { id: 'once', nextRunAt, prompt: 'mark once' },
+        { id: 'follows', nextRunAt, cron: '@yearly', prompt: 'mark follows' },
+      ];
+      const nextYear = `${String(new Date().getUTCFullYear() + 1)}-01-01T00:00:00.000Z`;
+      const expectFired = () =>
+        eventually(async () => {
+          const { items } = (await own.list()).body;
+          expect(items).toMatchObject([
+            { nextWakeAt: null, lastError: null, lastRunAt: expect.any(String) as string },
+            { nextWakeAt: nextYear, lastError: null, lastRunAt: expect.any(String) as string },
+          ]);
+          expect((await own.executions.run('cat marks')).body.stdout.trim().split('\n')).toHaveLength(2);
+        }, FIRED);
+      expect((await own.publish(...entriesAt('2020-01-01T00:00:00Z'))).status).toBe(200);
+      await expectFired();
+      await own.publish();
+      expect((await own.publish(...entriesAt('2020-01-01T01:00:00+01:00'))).status).toBe(200);
+      const marks = (await own.executions.run('cat marks')).body.stdout;
+      const again = (await own.list()).body.items;
+      expect(again.map(({ nextWakeAt }) => nextWakeAt)).toEqual([null, nextYear]);
+      expect(
+        marks
+          .trim()
+          .split('\n')
+          .map((line) => line.split(' ')[1])
+          .toSorted(),
+      ).toEqual(['follows', 'once']);
     });
 
     it('is polled from the program after a wake, and a list that is not valid leaves it alone', async () => {
@@ -160,46 +225,6 @@ export const describeSchedules = (stack: () => Stack): void => {
         async () => expect((await api.chat(id, 'history')).body.response).toMatch(/Z stretch$/),
         FIRED,
       );
-    });
-  });
-
-  describe.concurrent('the token of an agent', () => {
-    const self = { method: 'GET', path: '/agent/v1/self' };
-    const tokenOf = async (own: AgentSchedules): Promise<string> =>
-      (await own.executions.run('printf %s "$BERTH_AGENT_TOKEN"')).body.stdout;
-
-    it('reaches the agent itself, and nothing with another token does', async () => {
-      const labels = { team: 'blue' };
-      const { id, name } = await api.runningAgent({ templateId: 'blank', labels });
-      const own = new AgentSchedules(api, id);
-      const { status, body } = await own.call(self);
-      expect(status).toBe(200);
-      expect(body).toEqual({
-        ...{ id, name, externalId: null, externalUserId: null, labels, idleTtlSeconds: 900 },
-        resources: (await own.agent())['resources'],
-      });
-      const token = await tokenOf(own);
-      const other = await api.runningAgent({ templateId: 'blank' });
-      for (const wrong of [stack().key, `${token}x`, token.replace(id.slice(4), other.id.slice(4)), 'at_x'])
-        expect((await own.call({ ...self, token: wrong })).status).toBe(401);
-    });
-
-    it('is good exactly while the start lives that it was made for, through a thaw too', async () => {
-      const { id } = await api.runningAgent({ templateId: 'blank' });
-      const own = new AgentSchedules(api, id);
-      const token = await tokenOf(own);
-      await own.sleep();
-      const call = () => api.get('/agent/v1/self', { key: token });
-      expect((await call()).status).toBe(401);
-      await api.post(`/api/agents/${id}/start`);
-      // On a loaded machine the agent may have gone cold in the meantime.
-      const isThawed = (await tokenOf(own)) === token;
-      expect((await call()).status).toBe(isThawed ? 200 : 401);
-      await api.post(`/api/agents/${id}/restart`);
-      expect((await call()).status).toBe(401);
-      expect((await own.call(self)).status).toBe(200);
-      await api.post(`/api/agents/${id}/stop`);
-      expect((await call()).status).toBe(401);
     });
   });
 };

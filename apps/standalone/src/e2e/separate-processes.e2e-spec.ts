@@ -3,6 +3,7 @@ import type { FakeUpstream } from '@berth/testing/upstream';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { describeAccountApi } from './account-api.suite.js';
 import { describeAccountsApi } from './accounts-api.suite.js';
+import { describeAgentTokens } from './agent-tokens.suite.js';
 import { describeAgentsApi } from './agents-api.suite.js';
 import { Api, codeOf } from './api.fixture.js';
 import { describeAppProxy } from './app.suite.js';
@@ -112,6 +113,7 @@ describe('every service as a separate process, with two each of gateway, agents,
   describeHeldMessages(running);
   describeIdleTime(running, fakeUpstream);
   describeSchedules(running);
+  describeAgentTokens(running);
   describeLlm(running, fakeUpstream);
   describeLlmInside(running);
   describeLlmRefusals(running, fakeUpstream);

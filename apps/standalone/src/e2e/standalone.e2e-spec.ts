@@ -3,6 +3,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { describeAccountApi } from './account-api.suite.js';
 import { describeAccountsApi } from './accounts-api.suite.js';
 import { describeAgentApi } from './agent-api.suite.js';
+import { describeAgentTokens } from './agent-tokens.suite.js';
 import { describeAgentsApi } from './agents-api.suite.js';
 import { describeAnalytics } from './analytics.suite.js';
 import { describeAppProxy } from './app.suite.js';
@@ -98,6 +99,7 @@ describeIdleTime(
   () => upstream,
 );
 describeSchedules(() => stack);
+describeAgentTokens(() => stack);
 describeLlm(
   () => stack,
   () => upstream,

@@ -142,6 +142,24 @@ export const describeWebhooks = (stack: () => Stack): void => {
     expect(ended).toMatchObject({ status: 'failed', error: { code: 'chat_unsupported' } });
   }, 60_000);
 
+  it('an agent that deploys gets its webhooks when it runs, and those of one that has failed stay queued', async () => {
+    const created = async (templateId: string) => {
+      const { status, body } = await api.post<{ id: string }>('/api/agents', {
+        name: `${templateId} ${crypto.randomUUID()}`,
+        templateId,
+      });
+      expect(status).toBe(201);
+      return new Webhook(stack, api, body.id);
+    };
+    const [deploying, failing] = [await created('probe'), await created('crasher')];
+    const early = await deploying.accepted('early');
+    expect(await deploying.ended(early)).toMatchObject({ status: 'delivered', attempts: 1 });
+    expect((await deploying.received()).map(({ message }) => message)).toEqual(['early']);
+    await api.inState(failing.agentId, 'failed', 60_000);
+    await failing.accepted('late');
+    expect(await failing.deliveries()).toMatchObject([{ status: 'queued', attempts: 0, error: null }]);
+  }, 120_000);
+
   it('a stopped agent gets its webhooks when it is started, and a deleted one leaves nothing of them', async () => {
     const hook = await Webhook.ofProbe(stack, api);
     await hook.token();
