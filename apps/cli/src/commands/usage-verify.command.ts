@@ -1,4 +1,4 @@
-import { billingRequests, type UsageVerification } from '@berth/contracts/billing';
+import { RECOUNTED_WITHIN_MS, type UsageVerification } from '@berth/contracts/billing';
 import { Command } from 'commander';
 import type { ApiClient } from '../api-client.js';
 import { CliError, EXIT } from '../cli-error.js';
@@ -31,7 +31,7 @@ export const usageVerifyCommand = (api: () => ApiClient, terminal: Terminal): Co
       const result = await api().call<UsageVerification>({
         method: 'GET',
         path: `/api/v1/operations/usage-recount?${query.toString()}`,
-        withinMs: billingRequests.verify.deadlineMs + CARRIED_MS,
+        withinMs: RECOUNTED_WITHIN_MS + CARRIED_MS,
       });
       terminal.out.write(json === true ? `${JSON.stringify(result, null, 2)}\n` : textOf(result));
       if (result.differing > 0)

@@ -146,13 +146,12 @@ export const describeSchedules = (stack: () => Stack): void => {
       const marks = (await own.executions.run('cat marks')).body.stdout;
       const again = (await own.list()).body.items;
       expect(again.map(({ nextWakeAt }) => nextWakeAt)).toEqual([null, nextYear]);
-      expect(
-        marks
-          .trim()
-          .split('\n')
-          .map((line) => line.split(' ')[1])
-          .toSorted(),
-      ).toEqual(['follows', 'once']);
+      const fired = marks
+        .trim()
+        .split('\n')
+        .map((line) => line.split(' ')[1]);
+      expect(fired).toHaveLength(2);
+      expect(new Set(fired)).toEqual(new Set(['follows', 'once']));
     });
 
     it('is polled from the program after a wake, and a list that is not valid leaves it alone', async () => {

@@ -111,3 +111,6 @@ export const billingRequests = {
   /** Reads the whole log. Errors: as `usage`. */
   verify: defineRequest<VerifyUsage, UsageVerification>('qry.billing.verify.v1', 600_000),
 };
+
+/** How long a recount may take, in milliseconds: it reads the whole event log. */
+export const RECOUNTED_WITHIN_MS = billingRequests.verify.deadlineMs;

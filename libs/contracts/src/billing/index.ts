@@ -1,5 +1,6 @@
 export {
   billingRequests,
+  RECOUNTED_WITHIN_MS,
   HOSTING_BASES,
   type DailyUsageRow,
   type GetUsage,

@@ -43,7 +43,9 @@ export const openHierarchies = async (
     const opened = [freezing];
     // One after the other, because a hierarchy that is mounted in several places has to be used only once.
     for (const mount of mounts.filter((other) => other !== candidate)) {
-      const missing = CONTROLLERS.filter((one) => !opened.some(({ controllers }) => controllers.includes(one)));
+      const missing = CONTROLLERS.filter(
+        (one) => !opened.some(({ controllers }) => controllers.includes(one)),
+      );
       const accounting = await openAccounting(mount, name, missing);
       if (accounting !== undefined) opened.push(accounting);
     }
