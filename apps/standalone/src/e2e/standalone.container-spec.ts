@@ -43,7 +43,10 @@ describeFilesApi(() => stack);
 describeFileTransfers(() => stack, 'absent');
 describeFileChanges(() => stack);
 describeConsoleApi(() => stack);
-describeIdleTime(() => stack);
+describeIdleTime(
+  () => stack,
+  () => models.upstream,
+);
 describeShippedTemplates(() => stack);
 describeConsoleCommand(() => stack);
 describeDoctorCommand(
