@@ -13,7 +13,7 @@ import { RECOUNTED_CATEGORIES, RecountReader, type RecountedLog } from './recoun
 
 const MOST_SHOWN = 100;
 const ALL_ROWS = 1_000_000_000;
-/** Whoever compares can wait, which those who read usage should not. */
+/** A recount takes minutes, so it may wait longer for the projection than a query. */
 const COUNTED_WITHIN_MS = 60_000;
 
 interface CountedAccount {

@@ -41,7 +41,7 @@ export class CountedUntil {
     return at;
   }
 
-  /** As `now`, but is not of the last seconds and waits for up to `withinMs`: while much happens, counting lags behind. */
+  /** As `now`, but always waits for the projection, for up to `withinMs`: under load it lags by more than a query may wait. */
   async patiently(withinMs: number): Promise<number> {
     const now = this.clock.now();
     await this.#untilCounted(withinMs);

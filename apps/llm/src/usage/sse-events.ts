@@ -12,12 +12,12 @@ const CR = 13;
 const MOST_BYTES = 32 * 1_024 * 1_024;
 const NOTHING: Buffer = Buffer.alloc(0);
 
-/** So many bytes before a chunk may belong to a blank line that ends in it: CR LF CR. */
+/** A blank line that ends in a chunk may begin this many bytes before it: CR LF CR. */
 const BLANK_LINE_BEGIN = 3;
 
 /** Cuts a stream where its events end, without changing a byte. */
 export class SseSplitter {
-  /** The unfinished event. It is joined once it is complete: if it were with each chunk, a long one would take minutes. */
+  /** The chunks of the unfinished event. Joining them with every chunk would take quadratic time. */
   #pending: Buffer[] = [];
   #length = 0;
   /** Its last bytes. */
