@@ -154,3 +154,12 @@ describe('a stream whose caller has hung up', () => {
 it('the time limits are 900 s of silence, and 600 s after a caller has hung up', () => {
   expect(new CallTiming()).toEqual({ silentMs: 900_000, readOnMs: 600_000 });
 });
+
+it.each([
+  [204, { kind: 'unknown' }],
+  [304, { kind: 'failed' }],
+])('an upstream that returns %i, which has no body, ends the call', async (status, outcome) => {
+  await serve({ status }, {});
+  call();
+  await eventually(() => expect(outcomes).toMatchObject([outcome]));
+});
