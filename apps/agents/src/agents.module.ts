@@ -16,7 +16,7 @@ import { EndUserUses } from './agent-list/end-user-uses.js';
 import { AGENT_LIST, agentListProjection } from './agent-list/agent-list.projection.js';
 import { AgentListQuery } from './agent-list/agent-list.query.js';
 import { AgentsFromLog } from './agent-list/agents-from-log.js';
-import { Admission, RuleBasedAdmission } from './agent/admission.js';
+import { Admission, OwnerAdmission } from './agent/admission.js';
 import { AddresseeNatsController } from './agent/addressee.nats-controller.js';
 import { AddresseeQuery } from './agent/addressee.query.js';
 import { AgentCommandHandler } from './agent/agent.command-handler.js';
@@ -91,12 +91,11 @@ import {
   AgentOfEndUserStreams,
 } from './reservation/reservation.streams.js';
 import { Reservations } from './reservation/reservations.js';
-import { AccountRule } from './suspension/account-rule.js';
 import { AccountSuspensions } from './suspension/account-suspensions.js';
-import { EndUserRule } from './suspension/end-user-rule.js';
 import { EndUserStandingHandler } from './suspension/end-user-standing.handler.js';
 import { EndUserStandingNatsController } from './suspension/end-user-standing.nats-controller.js';
 import { EndUserSuspensions } from './suspension/end-user-suspensions.js';
+import { OwnerSuspensionQuery } from './suspension/owner-suspension.js';
 import { TemplateCatalogue } from './templates/template-catalogue.js';
 import { CapThresholdsStreams } from './thresholds/cap-thresholds.streams.js';
 import { CapUseQuery } from './thresholds/cap-use.query.js';
@@ -148,11 +147,10 @@ import { SpendQuery } from './use/spend.query.js';
     StartRecipe,
     AgentDeletion,
     Transitions,
-    AccountRule,
-    EndUserRule,
+    OwnerSuspensionQuery,
     WakeLedger,
     CapRule,
-    { provide: Admission, useClass: RuleBasedAdmission },
+    { provide: Admission, useClass: OwnerAdmission },
     EnsureAwakeHandler,
     AddresseeQuery,
     AccountSuspensions,

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { CapRule } from '../caps/cap-rule.js';
-import { AccountRule } from '../suspension/account-rule.js';
-import { EndUserRule } from '../suspension/end-user-rule.js';
-import type { Act, AdmissionRule, Wake } from './admission-rule.js';
+import { OwnerSuspensionQuery } from '../suspension/owner-suspension.js';
+import type { Act, Wake } from './act.js';
 import type { Owner } from './owner.js';
 
 export { ownerOf, type Owner } from './owner.js';
@@ -16,17 +15,17 @@ export abstract class Admission {
   abstract admit(act: Act, owner: Owner, wake?: Wake): Promise<void>;
 }
 
-/** Applies the rules in order; the first one that refuses the act throws. */
+/** Checks suspensions and, where an act begins a start for an end user, the caps of its policy. */
 @Injectable()
-export class RuleBasedAdmission implements Admission {
-  readonly #rules: readonly AdmissionRule[];
+export class OwnerAdmission implements Admission {
+  constructor(
+    private readonly suspensions: OwnerSuspensionQuery,
+    private readonly caps: CapRule,
+  ) {}
 
-  constructor(accounts: AccountRule, endUsers: EndUserRule, caps: CapRule) {
-    // `caps` counts each wake that it admits, so it runs last: a wake that another rule refuses must not count.
-    this.#rules = [accounts, endUsers, caps];
-  }
-
-  async admit(act: Act, owner: Owner, wake?: Wake): Promise<void> {
-    for (const rule of this.#rules) await rule.admit(act, owner, wake);
+  admit(act: Act, { accountId, endUserId }: Owner, wake?: Wake): Promise<void> {
+    // A call that joins a start begins none, so no cap applies to it.
+    if (endUserId === null || act === 'use') return this.suspensions.requireActive({ accountId, endUserId });
+    return this.caps.admit({ accountId, endUserId }, wake);
   }
 }

@@ -10,6 +10,11 @@ export interface Owner {
   readonly endUserId: string | null;
 }
 
+/** The owner of an agent that has an end user. */
+export interface OwnerWithEndUser extends Owner {
+  readonly endUserId: string;
+}
+
 export const ownerOf = ({ accountId, personal }: Profile): Owner => ({
   accountId,
   endUserId: personal.endUserId,

@@ -1,5 +1,5 @@
 import { isWake, type UseState } from '../use/agent-use.js';
-import type { Wake } from './admission-rule.js';
+import type { Wake } from './act.js';
 import type { AgentCommandOf } from './agent.commands.js';
 import { agentDecider } from './agent.decider.js';
 import type { Life, LiveAgent } from './agent.js';

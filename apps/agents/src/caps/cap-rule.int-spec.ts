@@ -4,12 +4,15 @@ import { newId } from '@berth/kernel';
 import { openDatabase, type Database, type SqlRunner } from '@berth/persistence';
 import { createLogger } from '@berth/telemetry';
 import { startTestInfra, type TestInfra } from '@berth/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { OwnerAdmission } from '../agent/admission.js';
 import type { AgentEvent, StartCause } from '../agent/agent.js';
 import { eventsOf } from '../fixtures/memory-agents.fixture.js';
 import { migrations } from '../migrations/migrations.js';
 import { Policies } from '../policy/policies.js';
 import { endUserUseProjection } from '../use/end-user-use.projection.js';
+import { EndUserSuspensions } from '../suspension/end-user-suspensions.js';
+import { OwnerSuspensionQuery } from '../suspension/owner-suspension.js';
 import { SpendQuery } from '../use/spend.query.js';
 import { CapRule } from './cap-rule.js';
 import { WakeLedger } from './wake-ledger.js';
@@ -62,8 +65,11 @@ const anEndUser = async (policy: Policy): Promise<{ accountId: string; endUserId
   await new Policies(first()).apply({ endUserId, policy, position: position.toString() });
   return { accountId, endUserId };
 };
-const rules = (): readonly CapRule[] =>
-  databases.map((database) => new CapRule(new WakeLedger(database), clock));
+const rules = (): readonly OwnerAdmission[] =>
+  databases.map(
+    (database) =>
+      new OwnerAdmission(new OwnerSuspensionQuery(database), new CapRule(new WakeLedger(database), clock)),
+  );
 const wakeOf = (agentId: string, epoch: number) => ({ agentId, epoch });
 const codeOf = async (admission: Promise<void>): Promise<string> =>
   admission.then(
@@ -117,13 +123,20 @@ const admitAndLog = async (
   owner: { readonly accountId: string; readonly endUserId: string },
   wakes: number,
 ): Promise<void> => {
-  const [rule] = rules() as readonly [CapRule];
+  const [rule] = rules() as readonly [OwnerAdmission];
   const agentId = newId('agt');
   await inLog(created(agentId, owner.endUserId), starting(agentId, 1, 'deploy'), asleep(agentId, 1));
   for (let epoch = 2; epoch < wakes + 2; epoch++) {
     await rule.admit('wake', owner, wakeOf(agentId, epoch));
     await inLog(starting(agentId, epoch, 'wake'), asleep(agentId, epoch));
   }
+};
+
+const isLockWaitedFor = async (): Promise<boolean> => {
+  const waiting = await first().query(
+    `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+  );
+  return waiting.length > 0;
 };
 
 interface PlanNode {
@@ -136,8 +149,8 @@ interface PlanNode {
 const rowsOf = ({ Plans = [], ...node }: PlanNode): number =>
   Plans.reduce((sum, plan) => sum + rowsOf(plan), node['Actual Rows'] * node['Actual Loops']);
 
-/** The number of rows that the ledger reads to decide on a wake. */
-const rowsRead = async (owner: {
+/** The number of rows that the ledger reads and writes to admit a wake. */
+const rowsTouched = async (owner: {
   readonly accountId: string;
   readonly endUserId: string;
 }): Promise<number> => {
@@ -152,7 +165,7 @@ const rowsRead = async (owner: {
       return first().query<Row>(sql, params);
     },
   };
-  await new WakeLedger(explained).read(owner, wakeOf(newId('agt'), 2), now);
+  await new WakeLedger(explained).admit(owner, wakeOf(newId('agt'), 2), now);
   return rows;
 };
 
@@ -162,11 +175,30 @@ describe('the wakes of an end user', () => {
     const both = rules();
     const outcomes = await Promise.all(
       Array.from({ length: 100 }, (_, n) =>
-        codeOf((both[n % 2] as CapRule).admit('wake', owner, wakeOf(newId('agt'), 2))),
+        codeOf((both[n % 2] as OwnerAdmission).admit('wake', owner, wakeOf(newId('agt'), 2))),
       ),
     );
     expect(outcomes.filter((outcome) => outcome === 'admitted')).toHaveLength(7);
     expect(outcomes.filter((outcome) => outcome === 'wake_limit_reached')).toHaveLength(93);
+  });
+
+  it('are decided again if another process counts a wake in the meantime', async () => {
+    const owner = await anEndUser({ wakes_per_hour: 2 });
+    const [rule] = rules() as readonly [OwnerAdmission];
+    await rule.admit('wake', owner, wakeOf(newId('agt'), 2));
+    const outcome = await first().transaction(async (other) => {
+      await other.query('UPDATE wake_gates SET revision = revision + 1 WHERE end_user_id = $1', [
+        owner.endUserId,
+      ]);
+      await other.query(
+        'INSERT INTO wake_admissions (agent_id, epoch, end_user_id, at) VALUES ($1, 2, $2, $3)',
+        [newId('agt'), owner.endUserId, new Date(now).toISOString()],
+      );
+      const decided = { code: codeOf(rule.admit('wake', owner, wakeOf(newId('agt'), 2))) };
+      await vi.waitFor(async () => expect(await isLockWaitedFor()).toBe(true));
+      return decided;
+    });
+    expect(await outcome.code).toBe('wake_limit_reached');
   });
 
   it('count once for 100 concurrent calls that wake the same agent', async () => {
@@ -174,16 +206,16 @@ describe('the wakes of an end user', () => {
     const wake = wakeOf(newId('agt'), 2);
     const both = rules();
     await Promise.all(
-      Array.from({ length: 100 }, (_, n) => (both[n % 2] as CapRule).admit('wake', owner, wake)),
+      Array.from({ length: 100 }, (_, n) => (both[n % 2] as OwnerAdmission).admit('wake', owner, wake)),
     );
-    expect(await codeOf((both[0] as CapRule).admit('wake', owner, wakeOf(newId('agt'), 2)))).toBe(
+    expect(await codeOf((both[0] as OwnerAdmission).admit('wake', owner, wakeOf(newId('agt'), 2)))).toBe(
       'wake_limit_reached',
     );
   });
 
   it('count once when they are in the log too, and still count when the table of admissions is lost', async () => {
     const owner = await anEndUser({ wakes_per_hour: 2 });
-    const [rule] = rules() as readonly [CapRule];
+    const [rule] = rules() as readonly [OwnerAdmission];
     const agentId = newId('agt');
     await inLog(
       created(agentId, owner.endUserId),
@@ -202,7 +234,7 @@ describe('the wakes of an end user', () => {
 
   it('do not include an admitted wake if the agent was started for another reason first', async () => {
     const owner = await anEndUser({ wakes_per_hour: 1 });
-    const [rule] = rules() as readonly [CapRule];
+    const [rule] = rules() as readonly [OwnerAdmission];
     const agentId = newId('agt');
     await inLog(
       created(agentId, owner.endUserId),
@@ -217,7 +249,7 @@ describe('the wakes of an end user', () => {
 
   it('are admitted again once the earliest is an hour old, and Retry-After is the time until then', async () => {
     const owner = await anEndUser({ wakes_per_hour: 1 });
-    const [rule] = rules() as readonly [CapRule];
+    const [rule] = rules() as readonly [OwnerAdmission];
     const agentId = newId('agt');
     await inLog(
       created(agentId, owner.endUserId),
@@ -239,7 +271,7 @@ describe('the wakes of an end user', () => {
 
   it('count although a wake of an earlier time follows them in the log', async () => {
     const owner = await anEndUser({ wakes_per_hour: 1 });
-    const [rule] = rules() as readonly [CapRule];
+    const [rule] = rules() as readonly [OwnerAdmission];
     for (const ms of [0, -2_000]) await wakesInLog(owner.endUserId, 1, ms);
     const before = now;
     now += 3_599_000;
@@ -251,7 +283,7 @@ describe('the wakes of an end user', () => {
 
   it('never exceed a limit of thousands, and are admitted without reading the rows of earlier wakes', async () => {
     const owner = await anEndUser({ wakes_per_hour: 3_000 });
-    const both = rules() as readonly [CapRule, CapRule];
+    const both = rules() as readonly [OwnerAdmission, OwnerAdmission];
     await wakesInLog(owner.endUserId, 2_900);
     await admitAndLog(owner, 50);
     await first().query(
@@ -262,21 +294,44 @@ describe('the wakes of an end user', () => {
     await both[0].admit('wake', owner, wakeOf(newId('agt'), 2));
     // That wake deleted the admissions that are in the log by now; VACUUM removes the dead rows, as autovacuum would.
     await first().query('VACUUM wake_admissions');
-    const rows = await rowsRead(owner);
+    const rows = await rowsTouched(owner);
     expect(rows).toBeGreaterThan(0);
     expect(rows).toBeLessThan(50);
-    for (let n = 0; n < 39; n++) await both[0].admit('wake', owner, wakeOf(newId('agt'), 2));
+    for (let n = 0; n < 38; n++) await both[0].admit('wake', owner, wakeOf(newId('agt'), 2));
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
-        codeOf((both[n % 2] as CapRule).admit('wake', owner, wakeOf(newId('agt'), 2))),
+        codeOf((both[n % 2] as OwnerAdmission).admit('wake', owner, wakeOf(newId('agt'), 2))),
       ),
     );
     expect(outcomes.filter((outcome) => outcome === 'admitted')).toHaveLength(10);
   });
 
+  it('do not include one that a suspension refuses', async () => {
+    const owner = await anEndUser({ wakes_per_hour: 1 });
+    const [rule] = rules() as readonly [OwnerAdmission];
+    const suspensions = new EndUserSuspensions(first());
+    const stand = (suspended: boolean) =>
+      suspensions.remember({ id: owner.endUserId, suspended, position: (position += 1n) });
+    await stand(true);
+    const wake = wakeOf(newId('agt'), 2);
+    expect(await codeOf(rule.admit('wake', owner, wake))).toBe('end_user_suspended');
+    await stand(false);
+    expect(await codeOf(rule.admit('wake', owner, wakeOf(newId('agt'), 2)))).toBe('admitted');
+  });
+
+  it('do not include one that the cap on compute minutes refuses', async () => {
+    const owner = await anEndUser({ wakes_per_hour: 1, compute_minutes_cap: 0 });
+    const [rule] = rules() as readonly [OwnerAdmission];
+    expect(await codeOf(rule.admit('wake', owner, wakeOf(newId('agt'), 2)))).toBe('compute_cap_reached');
+    const policy = { wakes_per_hour: 1 };
+    position += 1n;
+    await new Policies(first()).apply({ endUserId: owner.endUserId, policy, position: position.toString() });
+    expect(await codeOf(rule.admit('wake', owner, wakeOf(newId('agt'), 2)))).toBe('admitted');
+  });
+
   it('are not limited for other end users, nor for agents without an end user', async () => {
     await anEndUser({ wakes_per_hour: 0 });
-    const [rule] = rules() as readonly [CapRule];
+    const [rule] = rules() as readonly [OwnerAdmission];
     const none = { accountId, endUserId: null };
     expect(await codeOf(rule.admit('wake', none, wakeOf(newId('agt'), 2)))).toBe('admitted');
     const other = { accountId, endUserId: newId('eus') };
@@ -299,7 +354,7 @@ describe('the compute minutes of an end user', () => {
 
   it('refuse every start at the cap, until a new month begins in UTC', async () => {
     const { owner } = await used({ compute_minutes_cap: 1 }, 60_000);
-    const [rule] = rules() as readonly [CapRule];
+    const [rule] = rules() as readonly [OwnerAdmission];
     for (const act of ['wake', 'start', 'restart', 'create', 'deploy'] as const)
       expect([act, await codeOf(rule.admit(act, owner))]).toEqual([act, 'compute_cap_reached']);
     expect(await codeOf(rule.admit('use', owner))).toBe('admitted');
@@ -313,7 +368,7 @@ describe('the compute minutes of an end user', () => {
 
   it('include the time of an agent that is still awake', async () => {
     const { owner, agentId } = await used({ compute_minutes_cap: 2 }, 60_000);
-    const [rule] = rules() as readonly [CapRule];
+    const [rule] = rules() as readonly [OwnerAdmission];
     await inLog(starting(agentId, 2, 'wake', 100_000), started(agentId, 2, 100_000));
     const before = now;
     now += 159_999;

@@ -1,9 +1,10 @@
 import { isoTime } from '@berth/kernel';
 import { Database, type SqlRunner } from '@berth/persistence';
-import type { Policy } from '@berth/contracts/schema';
 import { Inject, Injectable } from '@nestjs/common';
-import type { Wake } from '../agent/admission-rule.js';
+import type { Wake } from '../agent/act.js';
+import type { OwnerWithEndUser } from '../agent/owner.js';
 import { joinPolicy, POLICY_IN_FORCE } from '../policy/policies.js';
+import { suspensionOf, type OwnerSuspension } from '../suspension/owner-suspension.js';
 import { monthOf } from '../use/agent-use.js';
 import { WAKE_WINDOW_MS } from '../use/end-user-use.projection.js';
 import { awakeMs } from '../use/spend.query.js';
@@ -41,8 +42,8 @@ const LAST_THAT_FITS = `
     ORDER BY newest.ordinal DESC LIMIT 1
   )`;
 
-const READ = `
-  SELECT ${POLICY_IN_FORCE} AS policy,
+const FACTS = `
+  SELECT owner.end_user_id, asked.agent_id, asked.epoch, asked.now, ${suspensionOf('owner')}, ${POLICY_IN_FORCE} AS policy,
     CASE WHEN jsonb_exists(${POLICY_IN_FORCE}, 'compute_minutes_cap')
       THEN ${awakeMs('owner', 'asked.month', 'asked.now')} ELSE 0 END AS "awakeMs",
     EXISTS (
@@ -53,81 +54,80 @@ const READ = `
     ) AS "isAdmitted",
     CASE WHEN ${LIMIT} <= pending.total THEN pending.times[${LIMIT}]
       WHEN ${LIMIT} > 0 THEN (${LAST_THAT_FITS}) END AS "blockedSince",
-    (SELECT revision FROM wake_gates gate WHERE gate.end_user_id = owner.end_user_id) AS revision
+    coalesce((SELECT revision FROM wake_gates gate WHERE gate.end_user_id = owner.end_user_id), 0) AS revision
   FROM (SELECT $1::text AS account_id, $2::text AS end_user_id) AS owner
   CROSS JOIN (
     SELECT $3::timestamptz AS now, $4::timestamptz AS month, $5::text AS agent_id, $6::integer AS epoch
   ) AS asked ${joinPolicy('owner')}
   CROSS JOIN LATERAL (${PENDING}) AS pending`;
 
+/** The wake for which `decideStart` returns true. */
+const FITS = `
+  SELECT end_user_id, agent_id, epoch, now, revision + 1 AS next FROM facts
+  WHERE agent_id IS NOT NULL AND NOT ("accountSuspended" OR "endUserSuspended" OR "isAdmitted")
+    AND (policy ->> 'wakes_per_hour')::integer > 0 AND "blockedSince" IS NULL
+    AND coalesce("awakeMs" < (policy ->> 'compute_minutes_cap')::float8 * 60000, true)`;
+
 /**
- * Writes only at the revision that was read, and removes what the log has by now, so that few rows are pending. Without
- * waiting for the disk: the log has the wake itself, and what a crash of PostgreSQL could take is younger than a second.
+ * One statement, because each costs a wake a round trip. It counts the wake only at the revision of the gate that it read,
+ * and removes what the log has by now, so that few rows are pending. It does not wait for the disk: the log has the wake
+ * itself, and what a crash of PostgreSQL could take is younger than a second.
  */
 const ADMIT = `
-  WITH relaxed AS (SELECT set_config('synchronous_commit', 'off', true) AS setting),
+  WITH facts AS MATERIALIZED (${FACTS}),
+  fits AS MATERIALIZED (${FITS}),
+  relaxed AS (SELECT set_config('synchronous_commit', 'off', true) AS setting),
   gate AS (
-    INSERT INTO wake_gates AS kept (end_user_id, revision) SELECT $1, 1 FROM relaxed WHERE setting = 'off'
-    ON CONFLICT (end_user_id) DO UPDATE SET revision = kept.revision + 1 WHERE kept.revision = $2
+    INSERT INTO wake_gates AS kept (end_user_id, revision)
+      SELECT end_user_id, next FROM fits CROSS JOIN relaxed WHERE setting = 'off'
+    ON CONFLICT (end_user_id) DO UPDATE SET revision = excluded.revision WHERE kept.revision = excluded.revision - 1
     RETURNING 1
   ),
   old AS (
-    DELETE FROM wake_admissions admitted WHERE end_user_id = $1 AND NOT (agent_id = $3 AND epoch = $4) AND (
-      at < $5::timestamptz - make_interval(secs => ${(2 * PENDING_MS) / 1_000})
-      OR EXISTS (SELECT FROM end_user_agents k WHERE k.agent_id = admitted.agent_id AND k.epoch >= admitted.epoch)
-    )
+    DELETE FROM wake_admissions admitted USING fits WHERE admitted.end_user_id = fits.end_user_id
+      AND NOT (admitted.agent_id = fits.agent_id AND admitted.epoch = fits.epoch) AND (
+        at < fits.now - make_interval(secs => ${(2 * PENDING_MS) / 1_000})
+        OR EXISTS (SELECT FROM end_user_agents k WHERE k.agent_id = admitted.agent_id AND k.epoch >= admitted.epoch)
+      )
+  ),
+  counted AS (
+    INSERT INTO wake_admissions (agent_id, epoch, end_user_id, at)
+      SELECT agent_id, epoch, end_user_id, now FROM fits CROSS JOIN gate
+    ON CONFLICT (agent_id, epoch) DO UPDATE SET at = excluded.at
+    RETURNING 1
   )
-  INSERT INTO wake_admissions (agent_id, epoch, end_user_id, at) SELECT $3, $4, $1, $5 FROM gate
-  ON CONFLICT (agent_id, epoch) DO UPDATE SET at = excluded.at
-  RETURNING agent_id`;
+  SELECT "accountSuspended", "endUserSuspended", policy, "awakeMs", "isAdmitted", "blockedSince",
+    EXISTS (SELECT FROM counted) AS "isCounted"
+  FROM facts`;
 
-interface Row extends Omit<CapFacts, 'blockedSince'> {
-  readonly policy: Policy | null;
-  readonly blockedSince: Date | null;
-  readonly revision: string | null;
+/** The facts of a decision, and whether the wake was counted with them. */
+export interface Admitted extends CapFacts, OwnerSuspension {
+  /** False also if another wake of the end user was counted at the same time. */
+  readonly isCounted: boolean;
 }
 
-/** The facts, and the revision of the end user's gate at which they were read. */
-export interface ReadFacts extends CapFacts {
-  readonly revision: string;
-}
+type Row = Omit<Admitted, 'blockedSince'> & { readonly blockedSince: Date | null };
 
 /** The wakes of end users: those of the log, and admitted ones that are not in the log yet. */
 @Injectable()
 export class WakeLedger {
   constructor(@Inject(Database) private readonly database: SqlRunner) {}
 
-  /** `now`: Unix milliseconds. */
-  async read(
-    owner: { readonly accountId: string; readonly endUserId: string },
+  /** Counts the wake, if there is one and it is permitted. `now`: Unix milliseconds. */
+  async admit(
+    { accountId, endUserId }: OwnerWithEndUser,
     wake: Wake | undefined,
     now: number,
-  ): Promise<ReadFacts> {
-    const [row] = await this.database.query<Row>(READ, [
-      owner.accountId,
-      owner.endUserId,
+  ): Promise<Admitted> {
+    const [row] = await this.database.query<Row>(ADMIT, [
+      accountId,
+      endUserId,
       isoTime(now),
       isoTime(monthOf(now).begin),
       wake?.agentId ?? null,
       wake?.epoch ?? null,
     ]);
-    if (row === undefined) throw new Error('The query for the facts of an end user returned no row.');
-    return {
-      ...row,
-      blockedSince: row.blockedSince?.getTime() ?? null,
-      revision: row.revision ?? '0',
-    };
-  }
-
-  /** Counts the wake; returns false if another wake of the end user was counted since `revision` was read. */
-  async admit(endUserId: string, wake: Wake, revision: string, now: number): Promise<boolean> {
-    const admitted = await this.database.query(ADMIT, [
-      endUserId,
-      revision,
-      wake.agentId,
-      wake.epoch,
-      isoTime(now),
-    ]);
-    return admitted.length > 0;
+    if (row === undefined) throw new Error('The admission of a start returned no row.');
+    return { ...row, blockedSince: row.blockedSince?.getTime() ?? null };
   }
 }

@@ -1,4 +1,3 @@
-import { DomainError } from '@berth/kernel';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import { Suspensions } from './suspensions.js';
@@ -8,9 +7,5 @@ import { Suspensions } from './suspensions.js';
 export class AccountSuspensions extends Suspensions {
   constructor(@Inject(Database) database: SqlRunner) {
     super(database, { table: 'account_suspensions', id: 'account_id' });
-  }
-
-  protected refusal(): DomainError {
-    return new DomainError('forbidden', 'account_suspended', 'The account of the agent is suspended.');
   }
 }

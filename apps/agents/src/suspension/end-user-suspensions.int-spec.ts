@@ -7,6 +7,7 @@ import { silent } from '../fixtures/fake-hosts.fixture.js';
 import { migrations } from '../migrations/migrations.js';
 import { RememberSuspendedEndUsers } from '../react/remember-suspended-end-users.js';
 import { EndUserSuspensions } from './end-user-suspensions.js';
+import { OwnerSuspensionQuery } from './owner-suspension.js';
 
 let infra: TestInfra;
 let database: Database;
@@ -39,7 +40,7 @@ const receive = (name: 'suspended' | 'resumed', position: bigint): Promise<void>
 const tell = (suspended: boolean, position: bigint): Promise<void> =>
   suspensions.remember({ id: 'eus_1', suspended, position });
 const mayAct = (endUserId = 'eus_1'): Promise<boolean> =>
-  suspensions.requireActive(endUserId).then(
+  new OwnerSuspensionQuery(database).requireActive({ accountId: 'acc_1', endUserId }).then(
     () => true,
     (error: unknown) => {
       expect(error).toMatchObject({ kind: 'forbidden', code: 'end_user_suspended' });

@@ -1,4 +1,3 @@
-import { DomainError } from '@berth/kernel';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import { Suspensions } from './suspensions.js';
@@ -11,13 +10,5 @@ import { Suspensions } from './suspensions.js';
 export class EndUserSuspensions extends Suspensions {
   constructor(@Inject(Database) database: SqlRunner) {
     super(database, { table: 'end_user_suspensions', id: 'end_user_id' });
-  }
-
-  protected refusal(): DomainError {
-    return new DomainError(
-      'forbidden',
-      'end_user_suspended',
-      'The end user of the agent is suspended. Resume the end user first.',
-    );
   }
 }

@@ -1,4 +1,3 @@
-import type { DomainError } from '@berth/kernel';
 import type { SqlRunner } from '@berth/persistence';
 import { ReplicatedValues } from '../replicated-values.js';
 
@@ -17,7 +16,7 @@ export abstract class Suspensions {
 
   protected constructor(
     private readonly database: SqlRunner,
-    private readonly names: { readonly table: string; readonly id: string },
+    names: { readonly table: string; readonly id: string },
   ) {
     this.values = new ReplicatedValues({ ...names, value: 'suspended' });
   }
@@ -31,15 +30,4 @@ export abstract class Suspensions {
   forgetAfter(position: bigint | null, tx: SqlRunner): Promise<void> {
     return this.values.forgetAfter(position, tx);
   }
-
-  /** Errors: forbidden `account_suspended`, `end_user_suspended`. */
-  async requireActive(id: string): Promise<void> {
-    const { table, id: key } = this.names;
-    const suspended = await this.database.query(`SELECT 1 FROM ${table} WHERE ${key} = $1 AND suspended`, [
-      id,
-    ]);
-    if (suspended.length > 0) throw this.refusal();
-  }
-
-  protected abstract refusal(): DomainError;
 }

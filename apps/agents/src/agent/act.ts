@@ -1,5 +1,3 @@
-import type { Owner } from './owner.js';
-
 /** What a caller wants to do with an agent. `use`: a call that joins a start, or that finds the agent not running. */
 export type Act = 'use' | 'wake' | 'start' | 'restart' | 'create' | 'deploy';
 
@@ -7,9 +5,4 @@ export type Act = 'use' | 'wake' | 'start' | 'restart' | 'create' | 'deploy';
 export interface Wake {
   readonly agentId: string;
   readonly epoch: number;
-}
-
-/** Forbids acts: throws a `DomainError` when a suspension or a policy forbids this one. */
-export abstract class AdmissionRule {
-  abstract admit(act: Act, owner: Owner, wake?: Wake): Promise<void>;
 }
