@@ -1,6 +1,7 @@
 import type { AgentView, CreateAgent } from '@berth/contracts/agents';
 import { deriveId, DomainError } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
+import pLimit from 'p-limit';
 import { identityColumns, type AgentRow } from '../agent-list/agent-row.js';
 import { viewOf } from '../agent-list/agent-view.js';
 import { Admission, ownerOf } from './admission.js';
@@ -18,12 +19,20 @@ import { CreationRollback } from './creation-rollback.js';
 const MAX_ATTEMPTS = 5;
 
 /**
+ * Creations of one process at a time. More would only make each other, and all other work, wait for a connection to the
+ * database until their time is up.
+ */
+const AT_A_TIME = 8;
+
+/**
  * Creates agents. The agent's id derives from the command's id, so every try of a command concerns the same agent. When a
  * try fails, it abandons its attempt in the agent's stream, so that this attempt can no longer create the agent, and then
  * releases its resources. The next try of the command is another attempt (ADR 15).
  */
 @Injectable()
 export class AgentCreation {
+  readonly #turns = pLimit(AT_A_TIME);
+
   constructor(
     private readonly agents: AgentCommandHandler,
     private readonly lifecycle: AgentLifecycle,
@@ -37,7 +46,11 @@ export class AgentCreation {
    * Errors: invalid `unknown_template`; those of `Admission`; conflict `agent_name_taken`, `external_id_taken`; unavailable
    * `no_capacity`; payment_required `plan_limit_reached`; `AgentOfEndUserExists` if the agent is to be that one.
    */
-  async create(request: CreateAgent, uniqueness: Uniqueness = 'any agent'): Promise<AgentView> {
+  create(request: CreateAgent, uniqueness: Uniqueness = 'any agent'): Promise<AgentView> {
+    return this.#turns(() => this.createNow(request, uniqueness));
+  }
+
+  private async createNow(request: CreateAgent, uniqueness: Uniqueness): Promise<AgentView> {
     const identity = identityIn(request);
     const agentId = deriveId('agt', request.commandId);
     const begun = Date.now();

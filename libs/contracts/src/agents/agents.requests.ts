@@ -155,14 +155,15 @@ export interface GetDeployment extends LocateAgent {
  * `unknown_template`; forbidden `end_user_suspended` for whatever uses or starts an agent of a suspended end user.
  */
 export const agentsRequests = {
-  create: defineRequest<CreateAgent, AgentView>('cmd.agents.create.v1', undefined, { whenLost: 'repeat' }),
+  /** A process carries out a few at a time; the others wait for their turn. */
+  create: defineRequest<CreateAgent, AgentView>('cmd.agents.create.v1', 60_000, { whenLost: 'repeat' }),
   /**
    * Returns *the* agent of the end user `externalUserId`: the one that this request has made and that still exists. Any
    * number of concurrent requests make one agent. Errors: those of `create`; unavailable `service_unavailable`.
    */
   createForEndUser: defineRequest<CreateAgent & { readonly externalUserId: string }, AgentOfEndUser>(
     'cmd.agents.create-for-end-user.v1',
-    20_000,
+    60_000,
     { whenLost: 'repeat' },
   ),
   get: defineRequest<GetAgent, AgentView>('qry.agents.get.v1', 65_000),
