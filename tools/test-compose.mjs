@@ -1,6 +1,8 @@
 import { existsSync, openSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { buildImages } from './containers/build-images.mjs';
 import { ensureDocker } from './containers/ensure-docker.mjs';
+import { ensureParts } from './containers/ensure-parts.mjs';
 import { inNamespaces } from './containers/new-namespaces.mjs';
 import { prepareStandIns } from './containers/stand-ins.mjs';
 import { temporaryRun } from './containers/temporary-run.mjs';
@@ -16,11 +18,18 @@ await runTool(async () => {
   if (process.platform !== 'linux' || process.getuid?.() !== 0)
     throw new SetupError('The compose tests need Linux and root: run them as root.');
   const node = await ensureReady();
+  const containerd = await ensureParts(log);
   const { folder, groups } = temporaryRun('berth-compose-');
   const { path, config, natsServer } = await ensureDocker(folder, log);
   await prepareStandIns(join(folder, 'stand-ins'), { node, natsServer }, log);
   const engine = { DOCKER_HOST: 'unix:///run/docker.sock', DOCKER_CONFIG: config };
-  const env = { ...environmentWith(node), ...engine, BERTH_TEST_FOLDER: folder };
+  // The containerd that a test puts in the place of the engine's own.
+  const machine = {
+    BERTH_TEST_CONTAINERD_PATH: containerd.path,
+    BERTH_TEST_IMAGES: await buildImages(join(folder, 'images'), log),
+    CNI_PATH: containerd.cniPath,
+  };
+  const env = { ...environmentWith(node), ...engine, ...machine, BERTH_TEST_FOLDER: folder };
   env.PATH = [env.PATH.split(delimiter)[0], path].join(delimiter);
   const { passed, failed } = await runTests(node, folder, groups, env);
   log(`\n${passed} passed, ${failed} failed`);

@@ -37,7 +37,8 @@ export const checkCompose = ({ root }) => {
 
 const parseFile = (root, path, problems) => {
   try {
-    return parse(readFileSync(join(root, path), 'utf8'), { merge: true });
+    // Without warnings of tags that only compose knows, as `!reset`.
+    return parse(readFileSync(join(root, path), 'utf8'), { merge: true, logLevel: 'error' });
   } catch (error) {
     problems.push(`${path}: ${error.message}`);
     return null;

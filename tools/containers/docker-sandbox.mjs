@@ -18,13 +18,12 @@ keepEtc();
 mountCgroups();
 run('ip', ['link', 'set', 'lo', 'up']);
 await connectToMachine();
-const engine = await startEngine();
+const engine = await keepEngine();
 await buildStandIns(join(folder, 'stand-ins'), console.log);
 const tests = spawn(command[0], command.slice(1), { stdio: ['inherit', 'inherit', 'inherit'] });
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => tests.kill(signal));
 const [code] = await once(tests, 'exit');
-engine.kill('SIGTERM');
-await once(engine, 'exit');
+await engine.stop();
 process.exit(code ?? 1);
 
 /** What the engine writes to /etc is gone with the run. */
@@ -49,8 +48,27 @@ async function connectToMachine() {
   ended.catch(() => undefined);
 }
 
+/** Starts the engine, and again whenever a test ends it, as systemd does. */
+async function keepEngine() {
+  let stopping = false;
+  let child = await startEngine();
+  const keep = async () => {
+    await once(child, 'exit');
+    if (stopping) return;
+    child = await startEngine();
+    await keep();
+  };
+  const kept = keep();
+  const stop = async () => {
+    stopping = true;
+    child.kill('SIGTERM');
+    await kept;
+  };
+  return { stop };
+}
+
 async function startEngine() {
-  const log = openSync(join(folder, 'dockerd.log'), 'w');
+  const log = openSync(join(folder, 'dockerd.log'), 'a');
   const child = spawn('dockerd', [`--data-root=${join(folder, 'docker')}`, '--log-level=warn'], {
     stdio: ['ignore', log, log],
   });

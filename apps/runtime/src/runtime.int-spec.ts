@@ -54,6 +54,8 @@ describe('the runtime of a host', () => {
           freeMemMb: expect.any(Number) as number,
           agents: 1,
           logId: 'log_1',
+          diskGb: { total: expect.any(Number) as number, free: expect.any(Number) as number },
+          limitsDisk: false,
         },
       ]),
     );

@@ -26,6 +26,7 @@ import { SystemLog } from './logs/system-log.js';
 import { ActivityReporter } from './report/activity-reporter.js';
 import { AgentReports } from './report/agent-reports.js';
 import { HostAnnouncer } from './report/host-announcer.js';
+import { HostDescription } from './report/host-description.js';
 import { HostFigureReader } from './report/host-figures.js';
 import { HostLog } from './report/host-log.js';
 import { ObservationReporter } from './report/observation-reporter.js';
@@ -98,6 +99,7 @@ import { TransfersNatsController } from './transfer/transfers.nats-controller.js
       useFactory: ({ dataDir }: RuntimeConfig) => HostLog.open(dataDir),
     },
     HostFigureReader,
+    HostDescription,
     HostAnnouncer,
     HostPresence,
     RevokedCredential,

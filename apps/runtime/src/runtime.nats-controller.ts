@@ -16,14 +16,13 @@ import {
 } from '@berth/contracts/runtime';
 import { isId } from '@berth/kernel';
 import { HandleRequest } from '@berth/messaging';
-import { HostIdentity } from '@berth/service';
-import { Controller } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import { agentNotOnHost, hostUnavailable } from './agent/agent-refusals.js';
 import { HostedAgents } from './agent/hosted-agents.js';
 import { Deliveries } from './delivery/deliveries.js';
 import { Driver } from './driver/driver.js';
 import { AgentLogs } from './logs/agent-logs.js';
-import { HostLog } from './report/host-log.js';
+import { HostDescription } from './report/host-description.js';
 
 type Nothing = Record<string, never>;
 
@@ -34,31 +33,22 @@ const KNOWN_WITHIN_MS = 700;
 @Controller()
 export class RuntimeNatsController {
   constructor(
-    private readonly host: HostIdentity,
-    private readonly driver: Driver,
+    private readonly description: HostDescription,
+    @Inject(Driver) private readonly driver: Pick<Driver, 'canStart'>,
     private readonly agents: HostedAgents,
     private readonly deliveries: Deliveries,
     private readonly agentLogs: AgentLogs,
-    private readonly hostLog: HostLog,
   ) {}
 
   @HandleRequest(runtimeRequests.hosts, { broadcast: true })
-  async hosts(): Promise<HostView> {
-    const { name: driver } = this.driver;
-    return {
-      host: this.host.id,
-      driver,
-      images: this.driver.capabilities.sources.includes('image'),
-      freeMemMb: this.driver.freeMemMb(),
-      agents: this.agents.observed.length,
-      logId: this.hostLog.id,
-    };
+  hosts(): Promise<HostView> {
+    return this.description.read();
   }
 
   @HandleRequest(runtimeRequests.describe)
   async describe(): Promise<HostView> {
     if (!(await this.driver.canStart(KNOWN_WITHIN_MS))) throw hostUnavailable();
-    return this.hosts();
+    return this.description.read();
   }
 
   @HandleRequest(runtimeRequests.start)

@@ -1,4 +1,4 @@
-import { HOST_UNAVAILABLE, runtimeRequests } from '@berth/contracts/runtime';
+import { HOST_FULL, HOST_UNAVAILABLE, runtimeRequests } from '@berth/contracts/runtime';
 import { DomainError } from '@berth/kernel';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { eventsOf, guest, MemoryAgents } from '../fixtures/memory-agents.fixture.js';
@@ -93,13 +93,25 @@ describe('a start that the log has decided', () => {
     expect(await memory.after(agentId, 2)).toEqual(['AgentStarted']);
   });
 
-  it('is broken off if its host cannot start agents, and the agent stays asleep', async () => {
+  it.each([HOST_UNAVAILABLE, HOST_FULL])('is broken off by %s, and the agent stays asleep', async (code) => {
     memory.hosts.on(runtimeRequests.start, () => {
-      throw new DomainError('unavailable', HOST_UNAVAILABLE, 'Not now.', {}, { effect: 'none' });
+      throw new DomainError('unavailable', code, 'Not now.', {}, { effect: 'none' });
     });
     const history = [created(), starting(1), started(1), asleep(1, 'cold'), starting(2, 'wake')];
     expect(await drive(history)).toEqual(['AgentFellAsleep']);
     expect(await life()).toMatchObject({ state: 'sleeping', depth: 'cold', reason: 'host_unavailable' });
+  });
+
+  it('fails a new agent if the disk of its host is full, with the reason', async () => {
+    memory.hosts.on(runtimeRequests.start, () => {
+      throw new DomainError('unavailable', HOST_FULL, 'The disk is full.', {}, { effect: 'none' });
+    });
+    expect(await drive([created(), starting(1)])).toEqual(['AgentFailed']);
+    expect(await life()).toMatchObject({
+      state: 'failed',
+      code: 'no_capacity',
+      message: 'The disk is full.',
+    });
   });
 
   it('is requested once by any number of drives at the same time', async () => {

@@ -1,4 +1,4 @@
-import { HOST_UNAVAILABLE, runtimeRequests, type StartedAgent } from '@berth/contracts/runtime';
+import { HOST_FULL, HOST_UNAVAILABLE, runtimeRequests, type StartedAgent } from '@berth/contracts/runtime';
 import { DomainError, isDomainError } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Logger } from '@berth/telemetry';
@@ -85,7 +85,7 @@ export class AgentLifecycle {
       );
       countStart(life.cause, thawed !== null);
     } catch (error) {
-      if (isHostUnavailable(error)) await this.breakOff(agent);
+      if (isHostUnavailable(error)) await this.breakOff(agent, error);
       if (!isDomainError(error, 'upstream')) throw error;
       const { code, message } = error;
       await this.agents.handle(
@@ -119,8 +119,9 @@ export class AgentLifecycle {
   }
 
   /** The host can start no agent at present. */
-  private async breakOff(agent: LiveAgent): Promise<void> {
-    const command = { type: 'BreakOffStart', epoch: agent.epoch, at: now() } as const;
+  private async breakOff(agent: LiveAgent, { code, message }: DomainError): Promise<void> {
+    const failure = code === HOST_FULL ? { code: 'no_capacity', message } : null;
+    const command = { type: 'BreakOffStart', epoch: agent.epoch, failure, at: now() } as const;
     await this.agents.handle(agent.agentId, command, this.origin(agent, 'broken-off'));
   }
 
@@ -196,8 +197,8 @@ export class AgentLifecycle {
 }
 
 /** Whether the host could start no agent when it was asked for one. */
-export const isHostUnavailable = (error: unknown): boolean =>
-  isDomainError(error, 'unavailable') && error.code === HOST_UNAVAILABLE;
+export const isHostUnavailable = (error: unknown): error is DomainError =>
+  isDomainError(error, 'unavailable') && (error.code === HOST_UNAVAILABLE || error.code === HOST_FULL);
 
 /** For a caller that needs an agent started. */
 export const cannotStart = (cause?: unknown): DomainError =>

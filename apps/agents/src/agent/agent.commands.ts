@@ -49,7 +49,13 @@ export type AgentCommand =
       readonly at: string;
     }
   /** The host cannot start agents at present. */
-  | { readonly type: 'BreakOffStart'; readonly epoch: number; readonly at: string }
+  | {
+      readonly type: 'BreakOffStart';
+      readonly epoch: number;
+      /** Why a new agent fails; null: its start is retried. */
+      readonly failure: { readonly code: string; readonly message: string } | null;
+      readonly at: string;
+    }
   | {
       readonly type: 'Stop';
       readonly target: 'stopped' | 'sleeping';

@@ -450,7 +450,7 @@ describe('transient states', () => {
 });
 
 describe('a start that its host breaks off because it cannot start agents', () => {
-  const breakOff = (epoch: number): AgentCommand => ({ type: 'BreakOffStart', epoch, at });
+  const breakOff = (epoch: number): AgentCommand => ({ type: 'BreakOffStart', epoch, failure: null, at });
 
   it.each(['wake', 'recover', 'restart'] as const)(
     '(%s) leaves the agent asleep, to be woken later',

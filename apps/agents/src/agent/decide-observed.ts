@@ -166,14 +166,17 @@ const failTransition = (
 };
 
 /**
- * Returns the agent to its state before the start, so that it can be started later. A new agent has no earlier state: its
- * start is retried until its deadline.
+ * Returns the agent to its state before the start, so that it can be started later. A new agent has no earlier state: it
+ * fails, or its start is retried until its deadline.
  */
 const breakOffStart = (
-  { at }: AgentCommandOf<'BreakOffStart'>,
-  { life, agentId, epoch }: LiveAgent,
+  { failure, at }: AgentCommandOf<'BreakOffStart'>,
+  agent: LiveAgent,
 ): readonly AgentEvent[] => {
-  if (!isStarting(life) || life.cause === 'deploy') return [];
+  const { life, agentId, epoch } = agent;
+  if (!isStarting(life)) return [];
+  if (life.cause === 'deploy')
+    return failure === null ? [] : startFailed(agent, failure.code, failure.message, at);
   return life.cause === 'start'
     ? [{ type: 'AgentStopped', data: { agentId, epoch, at } }]
     : [{ type: 'AgentFellAsleep', data: { agentId, epoch, depth: 'cold', reason: 'host_unavailable', at } }];

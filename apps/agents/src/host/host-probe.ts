@@ -1,4 +1,4 @@
-import { runtimeRequests } from '@berth/contracts/runtime';
+import { runtimeRequests, type HostView } from '@berth/contracts/runtime';
 import { isDomainError } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Inject, Injectable } from '@nestjs/common';
@@ -11,13 +11,20 @@ const RESPONDS_WITHIN_MS = 1_000;
 export class HostProbe {
   constructor(@Inject(Requester) private readonly requester: Pick<Requester, 'request'>) {}
 
-  /** Returns false also if the host is gone or does not respond within 1 s. */
   async canStart(host: string): Promise<boolean> {
+    return (await this.describe(host)) !== null;
+  }
+
+  /** Returns null if the host can start no agents, is gone, or does not respond within 1 s. */
+  async describe(host: string): Promise<HostView | null> {
     try {
-      await this.requester.request(runtimeRequests.describe, {}, { host, deadlineMs: RESPONDS_WITHIN_MS });
-      return true;
+      return await this.requester.request(
+        runtimeRequests.describe,
+        {},
+        { host, deadlineMs: RESPONDS_WITHIN_MS },
+      );
     } catch (error) {
-      if (isDomainError(error, 'unavailable') || isDomainError(error, 'timeout')) return false;
+      if (isDomainError(error, 'unavailable') || isDomainError(error, 'timeout')) return null;
       throw error;
     }
   }

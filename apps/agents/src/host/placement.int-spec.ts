@@ -1,5 +1,5 @@
 import { agentsRequests, type AgentView, type HostOrders, type ObservedAgent } from '@berth/contracts/agents';
-import { runtimeRequests } from '@berth/contracts/runtime';
+import { runtimeRequests, type HostView } from '@berth/contracts/runtime';
 import { DomainError, newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -143,6 +143,23 @@ describe('a new agent', () => {
     expect(await spread(await createMany(1))).toEqual({ host1: 1 });
     await test.hosts.remove('host1');
     await expect(test.create(aCreation())).rejects.toMatchObject({ code: 'service_unavailable' });
+  });
+
+  it('is not placed on a host whose disk has filled up since it announced itself, and is refused when there is no other', async () => {
+    const figures = (free: number): Pick<HostView, 'diskGb' | 'limitsDisk'> => ({
+      diskGb: { total: 100, free },
+      limitsDisk: true,
+    });
+    await add('host1', 4_096);
+    await add('host2', 8_192);
+    for (const definition of [runtimeRequests.hosts, runtimeRequests.describe])
+      test.hosts.on(definition, (_, host) => ({
+        ...{ host, driver: 'nerdctl', freeMemMb: 4_096, agents: 0, logId: null },
+        ...figures(host === 'host1' ? 50 : 0),
+      }));
+    expect(await spread(await createMany(1))).toEqual({ host1: 1 });
+    await test.hosts.remove('host1');
+    await expect(test.create(aCreation())).rejects.toMatchObject({ code: 'no_capacity' });
   });
 
   it('is placed on a host that has not announced itself yet but responds', async () => {

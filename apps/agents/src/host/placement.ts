@@ -1,5 +1,5 @@
 import type { HostFigures } from '@berth/contracts/agents';
-import { runtimeRequests } from '@berth/contracts/runtime';
+import { runtimeRequests, type HostView } from '@berth/contracts/runtime';
 import { EventStore } from '@berth/event-store';
 import { DomainError } from '@berth/kernel';
 import { logIdentity, Requester } from '@berth/messaging';
@@ -33,8 +33,8 @@ export type UnreportedCreation = Pick<PlacedCreation, 'agentId' | 'accountId'>;
 interface Candidate {
   readonly host: string;
   readonly freeMemMb: number;
-  /** null for a host of an older release, and for one that has not announced itself. */
-  readonly figures: HostFigures | null;
+  /** null for a host of an older release. */
+  readonly figures: Pick<HostFigures, 'diskGb' | 'limitsDisk'> | null;
 }
 
 /**
@@ -59,7 +59,7 @@ export class Placement {
     while (refused.size < MAX_REFUSED && performance.now() < giveUpAt) {
       const host = await this.reserve(creation, announced, refused);
       if (host === null) break;
-      if (await this.accepts(host)) return host;
+      if (await this.accepts(host, creation)) return host;
       refused.add(host);
     }
     const present = await this.ownHosts();
@@ -118,14 +118,14 @@ export class Placement {
   }
 
   /**
-   * Whether the host is up, can start agents, and is ready according to the log. The log is read because the tables may
-   * lag behind a drain whose request has returned.
+   * Whether the host is up, can start agents, still has the disk that the agent may use, and is ready according to the log.
+   * The log is read because the tables may lag behind a drain whose request has returned.
    */
-  private async accepts(host: string): Promise<boolean> {
-    const [isUp, isReady] = await Promise.all([this.probe.canStart(host), this.isReady(host)]);
-    if (!isUp)
+  private async accepts(host: string, { diskGb }: PlacedCreation): Promise<boolean> {
+    const [view, isReady] = await Promise.all([this.probe.describe(host), this.isReady(host)]);
+    if (view === null)
       await this.database.query('UPDATE agent_hosts SET silent_since = now() WHERE host = $1', [host]);
-    return isUp && isReady;
+    return view !== null && isReady && hasDisk(figuresOf(view), diskGb);
   }
 
   private async isReady(host: string): Promise<boolean> {
@@ -147,7 +147,7 @@ export class Placement {
     const ready = await whichPass(known, ({ host }) => this.isReady(host));
     const able = await whichPass(ready, ({ host }) => this.probe.canStart(host));
     if (able.length === 0 && ready.length > 0) throw cannotStart();
-    return able.map(({ host, freeMemMb }) => ({ host, freeMemMb, figures: null }));
+    return able.map((view) => ({ host: view.host, freeMemMb: view.freeMemMb, figures: figuresOf(view) }));
   }
 }
 
@@ -174,10 +174,13 @@ const announced = (tx: SqlRunner): Promise<readonly Candidate[]> =>
 export const fits = (
   { freeMemMb, figures }: Omit<Candidate, 'host'>,
   { memMb, diskGb }: Pick<PlacedCreation, 'memMb' | 'diskGb'>,
-): boolean => {
-  if (freeMemMb < memMb) return false;
-  return figures === null || !figures.limitsDisk || figures.diskGb.free >= diskGb;
-};
+): boolean => freeMemMb >= memMb && hasDisk(figures, diskGb);
+
+const hasDisk = (figures: Candidate['figures'], diskGb: number): boolean =>
+  figures === null || !figures.limitsDisk || figures.diskGb.free >= diskGb;
+
+const figuresOf = ({ diskGb, limitsDisk }: HostView): Candidate['figures'] =>
+  diskGb === undefined || limitsDisk === undefined ? null : { diskGb, limitsDisk };
 
 const unreported = async (tx: SqlRunner, except: string): Promise<ReadonlyMap<string, number>> => {
   const rows = await tx.query<{ host: string; mem_mb: string }>(

@@ -1,4 +1,4 @@
-import { HOST_UNAVAILABLE } from '@berth/contracts/runtime';
+import { HOST_FULL, HOST_UNAVAILABLE } from '@berth/contracts/runtime';
 import { DomainError, isDomainError } from '@berth/kernel';
 import { DriverError, type DriverErrorCode } from '../driver/driver-error.js';
 
@@ -59,6 +59,10 @@ export const startFailure = (error: unknown): DomainError => {
   const message = START_FAILURES[code]?.(error) ?? START_FAILED;
   return agentStartFailed(message, error, START_FAILURE_CODES.has(code) ? code : undefined);
 };
+
+/** Shown to the agent's owner. */
+export const hostFull = (): DomainError =>
+  new DomainError('unavailable', HOST_FULL, "The disk of the agent's host is full.", {}, NOT_DONE);
 
 /** The host can start no agent at present. */
 export const hostUnavailable = (): DomainError =>

@@ -14,6 +14,7 @@ import { createGuestFolders } from './agent-folders.js';
 import type { AgentRecord } from './agent-record.js';
 import { startFailure } from './agent-refusals.js';
 import { boxSpecOf } from './box-spec-of.js';
+import { assertDiskHasRoom } from './host-disk.js';
 import { StartCodes } from './start-codes.js';
 
 /** Settings for starting agents on this host. */
@@ -48,6 +49,11 @@ export class AgentStarter {
     private readonly apis: ApiSockets,
     @Inject(RuntimeConfig) private readonly settings: StartSettings,
   ) {}
+
+  /** Call it before anything of a start is recorded. Errors: unavailable `host_full`. */
+  assertRoom(): Promise<void> {
+    return assertDiskHasRoom(this.settings.dataDir);
+  }
 
   /** The owner's variables, with those of the version that the agent runs. */
   async fullEnv(

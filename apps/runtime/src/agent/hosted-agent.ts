@@ -191,7 +191,7 @@ export class HostedAgent {
     } catch (error) {
       this.#life = { at: 'resting' };
       if (this.#keeper.removed) throw this.#stale();
-      await this.#keeper.save(NO_BOX);
+      await this.#keeper.forgetEndedBox();
       if (interrupt.aborted) throw this.#stale();
       await this.#keeper.logFailedStart(error);
       throw error;

@@ -1,5 +1,5 @@
 import { isDomainError } from '@berth/kernel';
-import type { AgentRecord } from './agent-record.js';
+import { NO_BOX, type AgentRecord } from './agent-record.js';
 import type { HostedAgentDeps } from './hosted-agent-deps.js';
 
 /** An agent's record on disk, its log, and its reports to `agents`. */
@@ -22,6 +22,19 @@ export class RecordKeeper {
   async save(changes: Partial<AgentRecord>): Promise<void> {
     this.#record = { ...this.#record, ...changes };
     await this.deps.records.save(this.#record);
+  }
+
+  /**
+   * Removes a box that has ended from the record. Succeeds although it cannot be stored, which must not hide why the box
+   * ended: a host that finds the box in the record finds none of its processes.
+   */
+  async forgetEndedBox(): Promise<void> {
+    await this.save(NO_BOX).catch((error: unknown) => {
+      this.deps.log.warn(
+        { agentId: this.#record.agentId, err: error },
+        'could not store the record of an agent',
+      );
+    });
   }
 
   async log(level: 'info' | 'error', message: string): Promise<void> {

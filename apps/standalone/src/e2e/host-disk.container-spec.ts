@@ -1,5 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Env } from '@berth/config';
 import { eventually } from '@berth/testing';
@@ -7,80 +5,109 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
 import { prepareContainerStack, stopContainerStack } from './container-stack.fixture.js';
 import { Executions } from './executions.fixture.js';
+import { SmallDisk } from './small-disk.fixture.js';
 import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
 
-/** Of the file system for the runtime's data: room for its kit and a few agents. */
-const DISK_MB = 1_200;
+/** Room for the kit of the runtime, and for an agent, which may use 1 GB. */
+const DISK_MB = 1_600;
 const WORKS = { timeoutMs: 60_000, intervalMs: 500 };
+const COLD_SLEEP: Env = { BERTH_WARM_SLEEP_SECONDS: '0' };
 
-const folder = temporaryFolder();
-const runtimeData = join(folder.path, 'runtime');
-const filler = join(runtimeData, 'filler');
-const api = new Api(() => stack);
-let env: Env;
 let stack: StandaloneStack;
+let disk: SmallDisk;
+const api = new Api(() => stack);
 
-/** Takes all space that is left on the disk of the host, the last of it block by block. */
-const fillDisk = (): void => {
-  for (const size of ['1M', '4K']) {
-    try {
-      execFileSync(
-        'dd',
-        ['if=/dev/zero', `of=${filler}`, `bs=${size}`, 'oflag=append', 'conv=notrunc,fsync'],
-        {
-          stdio: 'ignore',
-        },
-      );
-    } catch {
-      // The disk is full now.
-    }
-  }
+const refused = (code: string): object => ({ status: 503, body: { detail: { code } } });
+
+const agentWith = async (content: string): Promise<string> => {
+  const { id } = await api.runningAgent({ templateId: 'blank' });
+  expect((await new Executions(api, id).run(`echo ${content} > kept; sync`)).body.exitCode).toBe(0);
+  return id;
 };
 
-const freeDisk = (): void => rmSync(filler, { force: true });
+const keptBy = async (id: string): Promise<unknown> =>
+  (await new Executions(api, id).run('cat kept')).body.stdout;
 
-beforeAll(async () => {
-  mkdirSync(runtimeData, { mode: 0o700 });
-  const image = join(folder.path, 'host.ext4');
-  writeFileSync(image, '');
-  execFileSync('truncate', ['--size', `${String(DISK_MB)}M`, image]);
-  execFileSync('mkfs.ext4', ['-q', '-F', '-m', '0', image]);
-  execFileSync('mount', ['-o', 'loop', image, runtimeData]);
-  chmodSync(runtimeData, 0o700);
-  env = await prepareContainerStack(folder.path);
-  stack = await startStandaloneStack(folder.path, env);
-});
+const lastErrorOf = async (id: string): Promise<unknown> =>
+  (await api.get(`/api/agents/${id}`)).body['lastError'];
 
-afterEach(freeDisk);
+afterEach(() => disk.free());
 
-afterAll(async () => {
-  await stopContainerStack(stack, env);
-  execFileSync('umount', [runtimeData]);
-  folder.remove();
-});
+describe('while the disk of a host with containers is full', () => {
+  const folder = temporaryFolder();
+  let env: Env;
 
-describe('while the disk of the host is full', () => {
-  it('nothing hangs, and afterwards everything works and what was written is there', async () => {
-    const { id } = await api.runningAgent({ templateId: 'blank' });
-    const exec = new Executions(api, id);
-    expect((await exec.run('echo kept > kept; sync')).body.exitCode).toBe(0);
-    fillDisk();
-    expect(statfsSync(runtimeData).bavail).toBeLessThan(16);
+  beforeAll(async () => {
+    disk = SmallDisk.mount(join(folder.path, 'host.ext4'), join(folder.path, 'runtime'), DISK_MB);
+    env = { ...(await prepareContainerStack(folder.path)), ...COLD_SLEEP };
+    stack = await startStandaloneStack(folder.path, env);
+  });
+
+  afterAll(async () => {
+    await stopContainerStack(stack, env);
+    disk.unmount();
+    folder.remove();
+  });
+
+  it('a new agent is refused, others keep their state, and afterwards everything works and nothing is lost', async () => {
+    const running = await agentWith('one');
+    const stopped = await agentWith('two');
+    const asleep = await agentWith('three');
+    await api.post(`/api/agents/${stopped}/stop`);
+    await api.post(`/api/agents/${asleep}/sleep`);
+    disk.fill();
+    expect(disk.freeBlocks).toBeLessThan(16);
+
+    const exec = new Executions(api, running);
     const failed = await exec.run('timeout 20 dd if=/dev/zero of=lost bs=1M count=200 conv=fsync');
     expect(failed.status < 300 ? failed.body.exitCode : failed.status).not.toBe(0);
-    const created = await api.post('/api/agents', { name: 'on a full disk', templateId: 'blank' });
-    expect(created.status).toBe(201);
-    const other = String(created.body['id']);
-    freeDisk();
+    const creation = { name: 'on a full disk', templateId: 'blank' };
+    expect(await api.post('/api/agents', creation)).toMatchObject(refused('no_capacity'));
+    expect(await api.post(`/api/agents/${stopped}/start`)).toMatchObject(refused('service_unavailable'));
+    expect((await api.get(`/api/agents/${stopped}`)).body).toMatchObject({ state: 'stopped' });
+    expect(await new Executions(api, asleep).run('true')).toMatchObject(refused('guest_command_unavailable'));
+    expect((await api.get(`/api/agents/${asleep}`)).body).toMatchObject({ state: 'sleeping' });
+
+    disk.free();
+    expect((await api.post(`/api/agents/${stopped}/start`)).status).toBe(200);
+    expect(await keptBy(stopped)).toBe('two\n');
+    expect(await keptBy(asleep)).toBe('three\n');
     await eventually(async () => {
-      await api.post(`/api/agents/${id}/restart`);
+      await api.post(`/api/agents/${running}/restart`);
       const { body } = await exec.run('rm -f lost; cat kept; echo more > more && echo wrote');
-      expect(body.stdout).toBe('kept\nwrote\n');
+      expect(body.stdout).toBe('one\nwrote\n');
     }, WORKS);
-    // Its start was tried again and again, or has failed.
-    await api.post(`/api/agents/${other}/start`);
-    await api.inState(other, 'running', WORKS.timeoutMs);
-    const after = await api.runningAgent({ templateId: 'blank' });
-    expect((await new Executions(api, after.id).run('echo works')).body.stdout).toBe('works\n');
+    const { status, body } = await api.post('/api/agents', creation);
+    expect(status).toBe(201);
+    await api.inState(String(body['id']), 'running');
+  });
+});
+
+describe('while the disk of a host is full that does not limit the disks of its agents', () => {
+  const folder = temporaryFolder();
+
+  beforeAll(async () => {
+    disk = SmallDisk.mount(join(folder.path, 'host.ext4'), join(folder.path, 'runtime'), DISK_MB);
+    stack = await startStandaloneStack(folder.path, COLD_SLEEP);
+  });
+
+  afterAll(async () => {
+    await stack.stop();
+    disk.unmount();
+    folder.remove();
+  });
+
+  it('a new agent fails at once, shows why, and can be started when there is space', async () => {
+    disk.fill();
+    const created = await api.post('/api/agents', { name: 'on a full disk', templateId: 'blank' });
+    const id = String(created.body['id']);
+    await api.inState(id, 'failed', 10_000);
+    const why = { code: 'no_capacity', message: "The disk of the agent's host is full." };
+    expect(await lastErrorOf(id)).toMatchObject(why);
+    expect(await api.post(`/api/agents/${id}/start`)).toMatchObject(refused('service_unavailable'));
+    expect(await lastErrorOf(id)).toMatchObject(why);
+    disk.free();
+    expect((await api.post(`/api/agents/${id}/start`)).status).toBe(200);
+    expect((await new Executions(api, id).run('echo works')).body.stdout).toBe('works\n');
   });
 });

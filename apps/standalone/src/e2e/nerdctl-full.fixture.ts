@@ -23,11 +23,14 @@ OOMScoreAdjust=-999
 WantedBy=multi-user.target
 `;
 
-/** Writes what the nerdctl-full archive has, without its CNI plugins, to a folder, which takes the place of /usr/local. */
-export const writeNerdctlFull = (folder: string): void => {
+/**
+ * Writes what the nerdctl-full archive has, without its CNI plugins, to a folder, which takes the place of /usr/local.
+ * `path`: where the programs are found.
+ */
+export const writeNerdctlFull = (folder: string, path = process.env['PATH'] ?? ''): void => {
   mkdirSync(join(folder, 'bin'), { recursive: true });
   for (const name of PROGRAMS) {
-    const program = findProgram(name, process.env['PATH'] ?? '');
+    const program = findProgram(name, path);
     if (program === undefined) throw new Error(`${name} is missing.`);
     cpSync(program, join(folder, 'bin', name), { dereference: true });
   }

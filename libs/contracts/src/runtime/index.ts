@@ -1,5 +1,6 @@
 export {
   MAX_LOG_WAIT_MS,
+  HOST_FULL,
   HOST_UNAVAILABLE,
   runtimeRequests,
   type AgentUsage,

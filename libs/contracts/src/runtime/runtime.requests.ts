@@ -27,6 +27,10 @@ export interface HostView {
   readonly agents: number;
   /** Identity of the event log that the host's agents are in; null before its first announcement. */
   readonly logId: string | null;
+  /** GB (2^30 bytes); hosts of earlier versions leave it out. */
+  readonly diskGb?: { readonly total: number; readonly free: number };
+  /** Whether an agent needs as much free disk as it may use; hosts of earlier versions leave it out. */
+  readonly limitsDisk?: boolean;
 }
 
 /** Everything a host needs to start an agent. */
@@ -142,6 +146,9 @@ export interface ReplaceEnv extends AgentEpoch {
 /** Code of the error with which a host refuses to start an agent because it can start none at present. */
 export const HOST_UNAVAILABLE = 'host_unavailable';
 
+/** Like `HOST_UNAVAILABLE`, because the disk of the host is full. The message is shown to the agent's owner. */
+export const HOST_FULL = 'host_full';
+
 /**
  * Requests that a runtime host handles. Errors common to all: not_found `agent_not_on_host`; conflict `stale_epoch`
  * (context `epoch`, `state`; nothing was done); unavailable `guest_unreachable`.
@@ -165,7 +172,7 @@ export const runtimeRequests = {
   /**
    * Creates what is missing and starts the agent; returns once the guest and the agent's program are ready. A request
    * with the same epoch joins the running start. Errors: upstream `agent_start_failed`; unavailable `host_unavailable`
-   * (`HOST_UNAVAILABLE`): nothing was started, and the host can start no agent at present.
+   * (`HOST_UNAVAILABLE`) or `host_full` (`HOST_FULL`): nothing was started, and the host can start no agent at present.
    */
   start: defineRequest<StartAgent, StartedAgent>('cmd.runtime.start.v1.{host}', 65_000, {
     whenLost: 'repeat',

@@ -53,6 +53,7 @@ export class ContainerCreation {
       throw error;
     } finally {
       known.creating.delete(agentId);
+      await rm(idFile, { force: true });
     }
   }
 

@@ -1,0 +1,33 @@
+import type { HostView } from '@berth/contracts/runtime';
+import { HostIdentity } from '@berth/service';
+import { Inject, Injectable } from '@nestjs/common';
+import { HostedAgents } from '../agent/hosted-agents.js';
+import { Driver } from '../driver/driver.js';
+import { HostFigureReader } from './host-figures.js';
+import { HostLog } from './host-log.js';
+
+/** Describes this host to the services that place agents. */
+@Injectable()
+export class HostDescription {
+  constructor(
+    private readonly host: HostIdentity,
+    @Inject(Driver) private readonly driver: Pick<Driver, 'capabilities'>,
+    @Inject(HostedAgents) private readonly agents: Pick<HostedAgents, 'observed'>,
+    @Inject(HostFigureReader) private readonly figures: Pick<HostFigureReader, 'read'>,
+    private readonly log: HostLog,
+  ) {}
+
+  async read(): Promise<HostView> {
+    const { driver, memMb, diskGb, limitsDisk } = await this.figures.read();
+    return {
+      host: this.host.id,
+      driver,
+      images: this.driver.capabilities.sources.includes('image'),
+      freeMemMb: memMb.free,
+      agents: this.agents.observed.length,
+      logId: this.log.id,
+      diskGb,
+      limitsDisk,
+    };
+  }
+}
