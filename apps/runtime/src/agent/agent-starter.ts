@@ -1,10 +1,12 @@
 import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StartAgent, StartedAgent } from '@berth/contracts/runtime';
 import type { OperatorSettings } from '@berth/operator-file';
 import type { PutProgram, RestartPolicy } from '@berth/guest-protocol';
 import { Inject, Injectable } from '@nestjs/common';
+import pLimit from 'p-limit';
 import { ApiSockets } from '../api/api-sockets.js';
 import type { AgentApi } from '../api/api-socket.js';
 import { RuntimeConfig } from '../config.js';
@@ -13,7 +15,7 @@ import { GuestClient } from '../guest/guest-client.js';
 import { createGuestFolders } from './agent-folders.js';
 import type { AgentRecord } from './agent-record.js';
 import { startFailure } from './agent-refusals.js';
-import { boxSpecOf } from './box-spec-of.js';
+import { boxSpecOf, type StartCode } from './box-spec-of.js';
 import { assertDiskHasRoom } from './host-disk.js';
 import { StartCodes } from './start-codes.js';
 
@@ -39,10 +41,17 @@ export interface Started extends GuestLinks {
 const POLL_EVERY_MS = 5;
 /** Reserved from the deadline to clean up after a program that does not become ready. */
 const CLEAN_UP_MS = 1_000;
+/**
+ * Starts of boxes on this host at a time. A start costs mainly processor time, so more would only make each other late,
+ * and every call to an agent that runs.
+ */
+const AT_A_TIME = Math.max(4, 2 * availableParallelism());
 
 /** Starts an agent completely, or cleans up. */
 @Injectable()
 export class AgentStarter {
+  readonly #turns = pLimit(AT_A_TIME);
+
   constructor(
     private readonly driver: Driver,
     private readonly codes: StartCodes,
@@ -82,24 +91,21 @@ export class AgentStarter {
     const code = await this.codes.of(request);
     let links: GuestLinks | undefined;
     try {
-      // A pull may take minutes, which do not count as time of the start; the end of an agent does not wait for it.
+      // A pull may take minutes, and a turn may be as long in coming. Neither counts as time of the start, and the end of
+      // an agent waits for neither.
       await Promise.race([this.driver.prepare(code.source), whenAborted(signal)]);
+      const endTurn = await this.#turn(signal);
       const deadline = performance.now() + deadlineMs - CLEAN_UP_MS;
-      const folders = await createGuestFolders(this.settings.dataDir, agentId);
-      const spec = boxSpecOf(request, code, folders, {
-        capabilities: this.driver.capabilities,
-        pidsLimit: this.settings.operator.current.runtime.pidsLimit,
-      });
-      const box = await this.driver.start(spec);
-      await onBox(box);
-      links = await this.link(box);
+      let box: Box;
+      try {
+        box = await this.#startBox(request, code);
+        await onBox(box);
+        links = await this.link(box);
+        await untilListening(links.client, AbortSignal.any([signal, timeLeft(deadline), whenGone(box)]));
+      } finally {
+        endTurn();
+      }
       const { client } = links;
-      const end = AbortSignal.any([
-        signal,
-        AbortSignal.timeout(Math.max(1, Math.ceil(deadline - performance.now()))),
-        whenGone(box),
-      ]);
-      await untilListening(client, end);
       const readyWithinMs = Math.max(1, Math.floor(deadline - performance.now()));
       const { version, capabilities } = await client.putProgram(
         toProgram({ ...request, env: { ...code.env, ...request.env } }, box, {
@@ -116,7 +122,34 @@ export class AgentStarter {
       throw startFailure(error);
     }
   }
+
+  async #startBox(request: StartAgent, code: StartCode): Promise<Box> {
+    const folders = await createGuestFolders(this.settings.dataDir, request.agentId);
+    const { capabilities } = this.driver;
+    const { pidsLimit } = this.settings.operator.current.runtime;
+    return this.driver.start(boxSpecOf(request, code, folders, { capabilities, pidsLimit }));
+  }
+
+  /** Waits for a turn. Returns the function that ends it. */
+  async #turn(signal: AbortSignal): Promise<() => void> {
+    const turn = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    void this.#turns(() => {
+      begun.resolve();
+      return turn.promise;
+    });
+    try {
+      await Promise.race([begun.promise, whenAborted(signal)]);
+      return turn.resolve;
+    } catch (error) {
+      turn.resolve();
+      throw error;
+    }
+  }
 }
+
+const timeLeft = (deadline: number): AbortSignal =>
+  AbortSignal.timeout(Math.max(1, Math.ceil(deadline - performance.now())));
 
 /** Rejects when the signal aborts. */
 const whenAborted = async (signal: AbortSignal): Promise<never> => {
