@@ -1,7 +1,6 @@
 import type { AgentView, CreateAgent } from '@berth/contracts/agents';
 import { deriveId, DomainError } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
-import pLimit from 'p-limit';
 import { identityColumns, type AgentRow } from '../agent-list/agent-row.js';
 import { viewOf } from '../agent-list/agent-view.js';
 import { Admission, ownerOf } from './admission.js';
@@ -14,15 +13,10 @@ import type { Uniqueness } from './claims.js';
 import { CreationOvertaken } from './creation-overtaken.js';
 import { CreationResources, type CreationAttempt } from './creation-resources.js';
 import { CreationRollback } from './creation-rollback.js';
+import { inTurns } from './turns.js';
 
 /** Attempts of one call. It needs more than one only when concurrent tries of its command abandon each other's attempts. */
 const MAX_ATTEMPTS = 5;
-
-/**
- * Creations of one process at a time. More would only make each other, and all other work, wait for a connection to the
- * database until their time is up.
- */
-const AT_A_TIME = 8;
 
 /**
  * Creates agents. The agent's id derives from the command's id, so every try of a command concerns the same agent. When a
@@ -31,7 +25,7 @@ const AT_A_TIME = 8;
  */
 @Injectable()
 export class AgentCreation {
-  readonly #turns = pLimit(AT_A_TIME);
+  readonly #turns = inTurns();
 
   constructor(
     private readonly agents: AgentCommandHandler,

@@ -6,10 +6,13 @@ import { AgentCommandHandler } from './agent.command-handler.js';
 import { AgentLifecycle } from './agent-lifecycle.js';
 import { allClaimsOf } from './claims.js';
 import { ofAccount } from './ensure-awake.js';
+import { inTurns } from './turns.js';
 
 /** Deletes agents: decides, then releases the names; the removal from the host continues in the background. */
 @Injectable()
 export class AgentDeletion {
+  readonly #turns = inTurns();
+
   constructor(
     private readonly agents: AgentCommandHandler,
     private readonly lifecycle: AgentLifecycle,
@@ -18,7 +21,11 @@ export class AgentDeletion {
   ) {}
 
   /** Once it resolves, every read returns not found and the name is free. */
-  async delete(request: AgentRequest): Promise<void> {
+  delete(request: AgentRequest): Promise<void> {
+    return this.#turns(() => this.deleteNow(request));
+  }
+
+  private async deleteNow(request: AgentRequest): Promise<void> {
     const { agentId } = request;
     const { profile } = ofAccount(await this.agents.load(agentId), request.accountId);
     const identity = await this.identities.of(agentId, profile.personal);

@@ -155,7 +155,7 @@ export interface GetDeployment extends LocateAgent {
  * `unknown_template`; forbidden `end_user_suspended` for whatever uses or starts an agent of a suspended end user.
  */
 export const agentsRequests = {
-  /** A process carries out a few at a time; the others wait for their turn. */
+  /** A process carries out a few creations, and a few deletions, at a time; the others wait for their turn. */
   create: defineRequest<CreateAgent, AgentView>('cmd.agents.create.v1', 60_000, { whenLost: 'repeat' }),
   /**
    * Returns *the* agent of the end user `externalUserId`: the one that this request has made and that still exists. Any
@@ -178,7 +178,7 @@ export const agentsRequests = {
     4_000,
     { whenLost: 'repeat' },
   ),
-  delete: defineRequest<AgentRef, Record<string, never>>('cmd.agents.delete.v1'),
+  delete: defineRequest<AgentRef, Record<string, never>>('cmd.agents.delete.v1', 60_000),
   /** Destroys the copy of the end user's key that `agents` holds. */
   forgetEndUser: defineRequest<ForgetEndUser, Record<string, never>>(
     'cmd.agents.forget-end-user.v1',
