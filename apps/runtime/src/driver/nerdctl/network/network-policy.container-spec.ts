@@ -38,6 +38,7 @@ const CLOSED_4 = [
   '198.18.255.1',
   '192.0.0.1',
   '0.1.2.3',
+  '168.63.129.16',
 ];
 const CLOSED_6 = [
   'fd00::1',
@@ -48,6 +49,9 @@ const CLOSED_6 = [
   '64:ff9b:1::1',
   '2002:a01:203::1',
   '::ffff:10.1.2.3',
+  '::ffff:0:10.1.2.3',
+  '64:ff9b::168.63.129.16',
+  '5f00::1',
 ];
 
 const outcomes = (attempts: readonly Attempt[]): readonly string[] =>

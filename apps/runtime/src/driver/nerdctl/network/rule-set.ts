@@ -13,6 +13,8 @@ const CLOSED_4 = [
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
+  // The metadata service of a cloud that has it on a public address.
+  '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',
   '192.0.0.0/24',
@@ -22,13 +24,15 @@ const CLOSED_4 = [
   '240.0.0.0/4',
 ] as const;
 
-/** Also what carries an IPv4 address that may be a private one: mapped, 6to4, Teredo, and NAT64 with a local prefix. */
+/** Also what carries an IPv4 address that may be a private one: mapped, translated, 6to4, Teredo, and NAT64 with a local prefix. */
 const CLOSED_6 = [
   '::/96',
   '::ffff:0:0/96',
+  '::ffff:0:0:0/96',
   '64:ff9b:1::/48',
   '2001::/32',
   '2002::/16',
+  '5f00::/16',
   'fc00::/7',
   'fe80::/10',
   'fec0::/10',
