@@ -43,7 +43,11 @@ export class LlmForwarder implements OnApplicationShutdown {
       });
       // Errors after the response has begun reach its reader.
       onward.on('error', () => undefined);
-      response.once('close', () => onward.destroy());
+      response.once('close', () => {
+        onward.destroy();
+        // Unread, the rest of a body that was refused would block the caller's connection, and its next request on it.
+        request.unpipe(onward).resume();
+      });
       onward.flushHeaders();
       // Nothing of the body is read before there is a connection.
       onward.once('socket', (socket) => {
