@@ -42,6 +42,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   nsenter: 'util-linux',
   unshare: 'util-linux',
   'mkfs.ext4': 'e2fsprogs',
+  setpriv: 'util-linux',
   bash: 'bash',
   mkfifo: 'coreutils',
 };

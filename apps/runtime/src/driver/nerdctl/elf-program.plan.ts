@@ -27,21 +27,3 @@ export const elfProgram = (machine: number, instructions: Buffer): Buffer => {
   headers.writeBigUInt64LE(BigInt(0x10000), HEADER_BYTES + 48);
   return Buffer.concat([headers, instructions]);
 };
-
-/** Machine code in hexadecimal, by the names that Node gives processors; spaces separate instructions. */
-export type MachineCode = Readonly<Record<'x64' | 'arm64', readonly string[]>>;
-
-/** The numbers of ELF. */
-const MACHINES: ReadonlyMap<string, readonly [keyof MachineCode, number]> = new Map([
-  ['x64', ['x64', 62]],
-  ['arm64', ['arm64', 183]],
-]);
-
-/** A static program for `processor`, as `process.arch`. Throws for one that the code is not there for. */
-export const staticProgram = (code: MachineCode, processor: string): Buffer => {
-  const known = MACHINES.get(processor);
-  if (known === undefined)
-    throw new Error(`Agents in containers cannot run on this processor: ${processor}.`);
-  const [name, machine] = known;
-  return elfProgram(machine, Buffer.from(code[name].join('').replaceAll(' ', ''), 'hex'));
-};

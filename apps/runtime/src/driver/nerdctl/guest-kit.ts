@@ -18,30 +18,20 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { openUp } from '../shared-files.js';
-import { becomeProgram } from './become-program.plan.js';
-import { fifoProgram } from './fifo-program.plan.js';
 import { joinProgram } from './join-program.plan.js';
-import { BECOME, HOLD_NAMESPACE, INSIDE, JOIN, LOADER, RUNC, SEAL } from './paths-inside.js';
-import { namespaceProgram } from './namespace-program.plan.js';
+import { INSIDE, JOIN, LOADER, RUNC, SEAL } from './paths-inside.js';
 import { sealProgram } from './seal-program.plan.js';
 import { deafLoader, interpreterOf, relocateProgram } from './relocate-program.plan.js';
 
 const run = promisify(execFile);
 
 /** Part of the name of a kit; increase it when the contents change in any way but through the files of the host. */
-const KIT_FORMAT = '5';
+const KIT_FORMAT = '4';
 
-/** The image's own could name a library that OpenSSL loads into the guest. */
-const NO_OPENSSL_CONFIG = '--openssl-config=/dev/null';
-
-/** Programs of our own, by their files in the kit. */
-const OWN_PROGRAMS: readonly (readonly [string, (processor: string) => Buffer])[] = [
-  [BECOME, becomeProgram],
-  [HOLD_NAMESPACE, namespaceProgram],
-  [JOIN, joinProgram],
-  [SEAL, sealProgram],
-  [`${INSIDE.kit}/bin/mkfifo`, fifoProgram],
-];
+/** Small programs export no symbol that `relocateProgram` could replace, so the loader is called with them. */
+const MKFIFO = `#!${INSIDE.kit}/bin/bash
+exec ${INSIDE.kit}/lib/${LOADER} --library-path ${INSIDE.kit}/lib ${INSIDE.kit}/lib/mkfifo "$@"
+`;
 
 /** Folders of a package that a program does not load. */
 const NOT_LOADED = new Set(['node_modules', 'src', '.git']);
@@ -58,9 +48,13 @@ interface Package {
   readonly folder: string;
 }
 
-/** Programs of the host that agents may start. */
+/** Programs of the host that the guest starts. */
 export interface KitPrograms {
+  readonly setpriv: string;
   readonly bash: string;
+  readonly mkfifo: string;
+  readonly nsenter: string;
+  readonly unshare: string;
 }
 
 /** What not every host has. */
@@ -95,7 +89,7 @@ export const makeGuestKit = async (
   const folder = join(parent, await fingerprint(parts));
   if (!existsSync(folder)) await make(folder, parts);
   const main = `${INSIDE.kit}/node_modules/${parts.packages[0]?.name}/${relative(guestFolder, await realpath(guestMain))}`;
-  return { folder, command: [`${INSIDE.kit}/bin/node`, NO_OPENSSL_CONFIG, main] };
+  return { folder, command: [`${INSIDE.kit}/bin/node`, main] };
 };
 
 const findParts = async (
@@ -210,11 +204,17 @@ const make = async (
   await copyProgram(node, join(bin, 'node'));
   await copyProgram(programs.bash, join(bin, 'bash'));
   await symlink('bash', join(bin, 'sh'));
+  await copy(programs.setpriv, join(bin, 'setpriv'));
+  for (const name of ['mkfifo', 'nsenter', 'unshare'] as const) await copy(programs[name], join(lib, name));
+  await writeFile(join(bin, 'mkfifo'), MKFIFO, { mode: 0o755 });
   if (npm !== undefined) await addNpm(npm, making);
   // Without it the kit serves for everything but Dockerfiles.
   if (runc !== undefined) await copyProgram(runc, join(lib, basename(RUNC))).catch(() => undefined);
-  for (const [path, program] of OWN_PROGRAMS)
-    await writeFile(join(making, relative(INSIDE.kit, path)), program(process.arch), { mode: 0o755 });
+  for (const [path, program] of [
+    [JOIN, joinProgram],
+    [SEAL, sealProgram],
+  ] as const)
+    await writeFile(join(lib, basename(path)), program(process.arch), { mode: 0o755 });
   for (const { name, folder: from } of packages) {
     const to = join(making, 'node_modules', name);
     await cp(from, to, {

@@ -24,12 +24,6 @@ export const LOADER = 'ld.so';
 /** The kit's `joinProgram`. */
 export const JOIN = `${INSIDE.kit}/lib/join`;
 
-/** The kit's `becomeProgram`. */
-export const BECOME = `${INSIDE.kit}/lib/become`;
-
-/** The kit's `namespaceProgram`. */
-export const HOLD_NAMESPACE = `${INSIDE.kit}/lib/hold-namespace`;
-
 /** The kit's `sealProgram`. */
 export const SEAL = `${INSIDE.kit}/lib/seal`;
 
@@ -90,14 +84,27 @@ const GUEST_OF_USER = 0;
  */
 export const GUEST_OF_ROOT = 65_533;
 
-/**
- * The capabilities of root inside, in the user namespace of the agent's processes, by their bits: CHOWN, DAC_OVERRIDE,
- * FOWNER, FSETID, SETGID, SETUID and NET_BIND_SERVICE.
- */
-const ROOT_CAPABILITIES = 0b100_1101_1011;
+/** The capabilities of root inside, in the user namespace of the agent's processes. */
+const ROOT_CAPABILITIES = [
+  'chown',
+  'dac_override',
+  'fowner',
+  'fsetid',
+  'setgid',
+  'setuid',
+  'net_bind_service',
+] as const;
 
 /** The namespace of an agent that is root inside; only the guest can follow the link. */
 const NAMESPACE = `${INSIDE.run}/user-namespace`;
+
+/** Starts a program of the kit in every image. */
+const ofKit = (program: string): readonly [string, ...string[]] => [
+  `${INSIDE.kit}/lib/${LOADER}`,
+  '--library-path',
+  `${INSIDE.kit}/lib`,
+  `${INSIDE.kit}/${program}`,
+];
 
 /** The user of the guest of such an agent, inside. */
 export const guestUserOf = (user: BoxSpec['user']): number =>
@@ -109,14 +116,34 @@ export const guestVariablesOf = (user: BoxSpec['user']): Readonly<Record<string,
     ? {
         ...guestVariables,
         [guestEnv.namespace]: NAMESPACE,
-        [guestEnv.holdNamespace]: HOLD_NAMESPACE,
+        [guestEnv.unshare]: [...ofKit('lib/unshare'), '--user', '--', SHELL].join(' '),
       }
     : guestVariables;
 
-/** The user of an agent's processes. */
-export const runAsUser = ({ uid, gid, groups }: UserIds): RunAs => {
-  const isRoot = uid === 0;
-  const programs: readonly [string, ...string[]] = isRoot ? [SEAL, NAMESPACE, BECOME] : [BECOME];
-  const ids = [uid, gid, isRoot ? ROOT_CAPABILITIES : 0, ...groups].map(String);
-  return { uid, gid, shell: SHELL, launcher: [...programs, ...ids, '--'] };
-};
+/**
+ * The user of an agent's processes. `setpriv` limits also the bounding set of capabilities, which a change of the user
+ * leaves as it is.
+ */
+export const runAsUser = ({ uid, gid, groups }: UserIds): RunAs => ({
+  uid,
+  gid,
+  shell: SHELL,
+  launcher: [
+    ...(uid === 0 ? enterNamespace : ofKit('bin/setpriv')),
+    `--reuid=${uid}`,
+    `--regid=${gid}`,
+    groups.length === 0 ? '--clear-groups' : `--groups=${groups.join(',')}`,
+    `--bounding-set=${['-all', ...(uid === 0 ? ROOT_CAPABILITIES.map((name) => `+${name}`) : [])].join(',')}`,
+    '--inh-caps=-all',
+    '--no-new-privs',
+    '--',
+  ],
+});
+
+const enterNamespace: readonly [string, ...string[]] = [
+  ...ofKit('lib/nsenter'),
+  `--user=${NAMESPACE}`,
+  '--',
+  SEAL,
+  ...ofKit('bin/setpriv'),
+];
