@@ -1,15 +1,33 @@
 import { defineConfig } from 'vitest/config';
 
+const BUILT = ['**/node_modules/**', '**/dist/**'];
+
+// Tests that count what is on the whole host, or take all of its processors. They run after the others, one at a time.
+const ALONE = ['many-creations', 'many-volumes'].map((name) => `apps/**/src/**/${name}.container-spec.ts`);
+
+const kinds = [
+  {
+    name: 'container',
+    include: ['apps/**/src/**/*.container-spec.ts'],
+    exclude: [...BUILT, ...ALONE],
+    groupOrder: 1,
+    maxWorkers: 2,
+  },
+  { name: 'container-alone', include: ALONE, exclude: BUILT, groupOrder: 2, maxWorkers: 1 },
+];
+
 // Run by `npm run test:containers`, which starts a containerd and builds the images. `npm test` does not run these.
 export default defineConfig({
   test: {
-    name: 'container',
     globalSetup: ['libs/platform/testing/dist/shared-infra/global-setup.entry.js'],
-    include: ['apps/**/src/**/*.container-spec.ts'],
-    exclude: ['**/node_modules/**', '**/dist/**'],
-    pool: 'forks',
-    maxWorkers: 2,
-    testTimeout: 180_000,
-    hookTimeout: 300_000,
+    projects: kinds.map(({ groupOrder, ...kind }) => ({
+      test: {
+        ...kind,
+        pool: 'forks',
+        sequence: { groupOrder },
+        testTimeout: 180_000,
+        hookTimeout: 300_000,
+      },
+    })),
   },
 });

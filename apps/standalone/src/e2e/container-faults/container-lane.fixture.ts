@@ -5,7 +5,7 @@ import { instanceOf, namespaceOf } from '@berth/runtime';
 import { containerTestHost, GitServer, ImageRegistry } from '@berth/testing';
 import { Api } from '../api.fixture.js';
 import { startStandaloneStack, type StandaloneStack } from '../stack.fixture.js';
-import { inventoryOf, type Inventory, type Place } from './host-inventory.fixture.js';
+import { inventoryOf, mountPointsBelow, type Inventory, type Place } from './host-inventory.fixture.js';
 import { NerdctlInterceptor } from './nerdctl-interceptor.fixture.js';
 import { OwnContainerd } from './own-containerd.fixture.js';
 
@@ -96,7 +96,23 @@ deploy: { gitHosts: [{ host: "${git.host}", insecure: true }], registries: ["${r
     this.nerdctl.disarm();
     await this.containerd.startAgain();
     await this.stack.stop();
+    this.removeRest();
     await this.containerd.stop();
     await Promise.all([this.sources.git.stop(), this.sources.registry.stop()]);
+  }
+
+  /** Removes what a failed test has left, because a folder with a mount below it cannot be deleted. */
+  private removeRest(): void {
+    const { containers = [] } = this.inventory;
+    if (containers.length > 0) {
+      const { address, namespace, runtimeData } = this.place;
+      const scope = [
+        `--address=${address}`,
+        `--namespace=${namespace}`,
+        `--data-root=${join(runtimeData, 'nerdctl', 'data')}`,
+      ];
+      execFileSync('nerdctl', [...scope, 'rm', '--force', ...containers]);
+    }
+    for (const point of mountPointsBelow(this.folder)) execFileSync('umount', ['--lazy', point]);
   }
 }

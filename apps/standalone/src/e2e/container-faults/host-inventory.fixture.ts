@@ -22,8 +22,6 @@ const AGENT = /agt_[0-9a-z]+|dep_[0-9a-z]+/;
 /** Everything that exists for agents and tasks: empty if none has a container. */
 export const inventoryOf = ({ address, containerdFolder, namespace, runtimeData }: Place): Inventory => {
   const instance = namespace.replace('berth-', '');
-  const mountInfo = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
-  const points = mountInfo.map((line) => line.split(' ')[4] ?? '');
   const backing = lines('losetup', ['--noheadings', '--list', '--output', 'BACK-FILE']);
   return {
     containers: lines('ctr', [
@@ -34,8 +32,8 @@ export const inventoryOf = ({ address, containerdFolder, namespace, runtimeData 
       '-q',
     ]),
     shims: shimsOf(namespace).map(String),
-    'root file systems': points.filter((point) => point.startsWith(`${containerdFolder}/`)),
-    volumes: points.filter((point) => point.startsWith(`${runtimeData}/`) && AGENT.test(point)),
+    'root file systems': mountPointsBelow(containerdFolder),
+    volumes: mountPointsBelow(runtimeData).filter((point) => AGENT.test(point)),
     'loop devices': backing.filter((file) => file.startsWith(runtimeData)),
     'control groups': groupsOf(namespace),
     'network interfaces': readFileSync('/proc/self/net/dev', 'utf8')
@@ -45,6 +43,14 @@ export const inventoryOf = ({ address, containerdFolder, namespace, runtimeData 
     'folders of nerdctl': nerdctlFolders(runtimeData, namespace),
   };
 };
+
+/** The innermost first. */
+export const mountPointsBelow = (folder: string): readonly string[] =>
+  readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' ')[4] ?? '')
+    .filter((point) => point.startsWith(`${folder}/`))
+    .toReversed();
 
 /** The kinds of which there is something, for a message. */
 export const described = (inventory: Inventory): readonly string[] =>

@@ -50,7 +50,10 @@ describe(`${String(AGENTS)} agents that are created at once on one host`, () => 
     }, RUN_WITHIN);
     expect(lane.inventory['containers']).toHaveLength(ids.length);
     for (const id of [ids[0] ?? '', ids.at(-1) ?? ''])
-      expect((await new Executions(api, id).run('echo works')).body.stdout).toBe('works\n');
+      expect(await new Executions(api, id).run('echo works')).toMatchObject({
+        status: 200,
+        body: { stdout: 'works\n' },
+      });
     const deleted = await Promise.all(ids.map((id) => api.call('DELETE', `/api/agents/${id}`)));
     expect(new Set(deleted.map(({ status }) => status))).toEqual(new Set([204]));
     await eventually(() => expect(described(lane.inventory)).toEqual([]), GONE_WITHIN);
