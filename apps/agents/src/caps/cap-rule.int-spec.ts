@@ -329,6 +329,31 @@ describe('the wakes of an end user', () => {
     expect(await codeOf(rule.admit('wake', owner, wakeOf(newId('agt'), 2)))).toBe('admitted');
   });
 
+  it('are all refused by a limit of 0, which refuses no other start', async () => {
+    const owner = await anEndUser({ wakes_per_hour: 0 });
+    const [rule] = rules() as readonly [OwnerAdmission];
+    await expect(rule.admit('wake', owner, wakeOf(newId('agt'), 2))).rejects.toMatchObject({
+      code: 'wake_limit_reached',
+      context: { retryAfterSeconds: 3_600 },
+    });
+    expect(await codeOf(rule.admit('start', owner))).toBe('admitted');
+  });
+
+  it('are refused for the compute minutes before the limit of wakes', async () => {
+    const owner = await anEndUser({ wakes_per_hour: 0, compute_minutes_cap: 0 });
+    const [rule] = rules() as readonly [OwnerAdmission];
+    expect(await codeOf(rule.admit('wake', owner, wakeOf(newId('agt'), 2)))).toBe('compute_cap_reached');
+  });
+
+  it('are not counted without a limit', async () => {
+    const owner = await anEndUser({ compute_minutes_cap: 1 });
+    const [rule] = rules() as readonly [OwnerAdmission];
+    const wake = wakeOf(newId('agt'), 2);
+    expect(await codeOf(rule.admit('wake', owner, wake))).toBe('admitted');
+    const counted = await first().query('SELECT FROM wake_admissions WHERE agent_id = $1', [wake.agentId]);
+    expect(counted).toEqual([]);
+  });
+
   it('are not limited for other end users, nor for agents without an end user', async () => {
     await anEndUser({ wakes_per_hour: 0 });
     const [rule] = rules() as readonly [OwnerAdmission];

@@ -4,7 +4,7 @@ import { Injectable } from '@nestjs/common';
 import type { Wake } from '../agent/act.js';
 import type { OwnerWithEndUser } from '../agent/owner.js';
 import { refuseSuspended } from '../suspension/owner-suspension.js';
-import { decideStart } from './caps.js';
+import { refuseStart } from './caps.js';
 import { WakeLedger } from './wake-ledger.js';
 
 /**
@@ -32,8 +32,9 @@ export class CapRule {
   /** Returns false if another process was faster, and the wake has to be decided again. */
   private async try(owner: OwnerWithEndUser, wake: Wake | undefined): Promise<boolean> {
     const now = this.clock.now();
-    const facts = await this.ledger.admit(owner, wake, now);
-    refuseSuspended(facts);
-    return !decideStart(facts, wake !== undefined, now) || facts.isCounted;
+    const admitted = await this.ledger.admit(owner, wake, now);
+    refuseSuspended(admitted);
+    refuseStart(admitted, now);
+    return admitted.verdict !== 'fits' || admitted.isCounted;
   }
 }
