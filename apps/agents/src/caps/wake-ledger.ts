@@ -1,3 +1,4 @@
+import type { Policy } from '@berth/contracts/schema';
 import { isoTime } from '@berth/kernel';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
@@ -100,16 +101,19 @@ const ADMIT = `
     ON CONFLICT (agent_id, epoch) DO UPDATE SET at = excluded.at
     RETURNING 1
   )
-  SELECT "accountSuspended", "endUserSuspended", verdict, "blockedSince", EXISTS (SELECT FROM counted) AS "isCounted"
+  SELECT "accountSuspended", "endUserSuspended", policy, verdict, "blockedSince",
+    EXISTS (SELECT FROM counted) AS "isCounted"
   FROM decided`;
 
 /** A decision, and whether the wake was counted with it. */
-export interface Admitted extends StartDecision, OwnerSuspension {
+export interface Decided extends StartDecision, OwnerSuspension {
+  /** The policy in force; null: nothing limits the end user. */
+  readonly policy: Policy | null;
   /** False although the wake fits: another wake of the end user was counted at the same time. */
   readonly isCounted: boolean;
 }
 
-type Row = Omit<Admitted, 'blockedSince'> & { readonly blockedSince: Date | null };
+type Row = Omit<Decided, 'blockedSince'> & { readonly blockedSince: Date | null };
 
 /** The wakes of end users: those of the log, and admitted ones that are not in the log yet. */
 @Injectable()
@@ -117,11 +121,11 @@ export class WakeLedger {
   constructor(@Inject(Database) private readonly database: SqlRunner) {}
 
   /** Decides, and counts the wake if it fits. `now`: Unix milliseconds. */
-  async admit(
+  async decide(
     { accountId, endUserId }: OwnerWithEndUser,
     wake: Wake | undefined,
     now: number,
-  ): Promise<Admitted> {
+  ): Promise<Decided> {
     const [row] = await this.database.query<Row>(ADMIT, [
       accountId,
       endUserId,
