@@ -1,3 +1,5 @@
+import type { Policy } from '@berth/contracts/schema';
+
 /** What a caller wants to do with an agent. `use`: a call that joins a start, or that finds the agent not running. */
 export type Act = 'use' | 'wake' | 'start' | 'restart' | 'create' | 'deploy';
 
@@ -5,4 +7,9 @@ export type Act = 'use' | 'wake' | 'start' | 'restart' | 'create' | 'deploy';
 export interface Wake {
   readonly agentId: string;
   readonly epoch: number;
+}
+
+/** A wake and the policy in force when it was admitted; with the same epoch, its start needs no other. */
+export interface AdmittedWake extends Wake {
+  readonly policy: Policy | null;
 }

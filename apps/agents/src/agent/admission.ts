@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { CapRule } from '../caps/cap-rule.js';
 import { OwnerSuspensionQuery } from '../suspension/owner-suspension.js';
-import type { Act, Wake } from './act.js';
+import type { Act, AdmittedWake, Wake } from './act.js';
 import type { Owner } from './owner.js';
 
 export { ownerOf, type Owner } from './owner.js';
@@ -9,10 +9,11 @@ export { ownerOf, type Owner } from './owner.js';
 /** Checks each act that would wake, start or create an agent. A call to a running agent is not checked. */
 export abstract class Admission {
   /**
-   * `wake`: the wake that begins if the act is admitted; it then counts towards the wake limit. Errors: forbidden
-   * `account_suspended`, `end_user_suspended`; payment_required `compute_cap_reached`; exhausted `wake_limit_reached`.
+   * `wake`: the wake that begins if the act is admitted; it then counts towards the wake limit, and is returned if the
+   * decision read the policy. Errors: forbidden `account_suspended`, `end_user_suspended`; payment_required
+   * `compute_cap_reached`; exhausted `wake_limit_reached`.
    */
-  abstract admit(act: Act, owner: Owner, wake?: Wake): Promise<void>;
+  abstract admit(act: Act, owner: Owner, wake?: Wake): Promise<AdmittedWake | null>;
 }
 
 /** Checks suspensions and, where an act begins a start for an end user, the caps of its policy. */
@@ -23,9 +24,13 @@ export class OwnerAdmission implements Admission {
     private readonly caps: CapRule,
   ) {}
 
-  admit(act: Act, { accountId, endUserId }: Owner, wake?: Wake): Promise<void> {
+  async admit(act: Act, { accountId, endUserId }: Owner, wake?: Wake): Promise<AdmittedWake | null> {
     // A call that joins a start begins none, so no cap applies to it.
-    if (endUserId === null || act === 'use') return this.suspensions.requireActive({ accountId, endUserId });
-    return this.caps.admit({ accountId, endUserId }, wake);
+    if (endUserId === null || act === 'use') {
+      await this.suspensions.requireActive({ accountId, endUserId });
+      return null;
+    }
+    const policy = await this.caps.admit({ accountId, endUserId }, wake);
+    return wake === undefined ? null : { ...wake, policy };
   }
 }

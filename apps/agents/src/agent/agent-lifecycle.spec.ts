@@ -80,7 +80,7 @@ describe('a start that the log has decided', () => {
     memory.hosts.on(runtimeRequests.start, () => ({ guest }));
     memory.admit = () => Promise.reject(new DomainError('unavailable', 'service_unavailable', 'Later.'));
     expect(await drive([created(), starting(3, 'wake')])).toEqual([]);
-    memory.admit = () => Promise.resolve();
+    memory.admit = () => Promise.resolve(null);
     await memory.lifecycle.drive(agentId);
     expect(await life()).toMatchObject({ state: 'running' });
   });

@@ -5,6 +5,7 @@ import { Logger } from '@berth/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import { ENV_TOO_LARGE } from '../env/env-limits.js';
 import { HostStreams } from '../host/host.streams.js';
+import type { AdmittedWake } from './act.js';
 import { Admission, ownerOf } from './admission.js';
 import { countStart } from './agent-metrics.js';
 import { AgentCommandHandler, systemOrigin, type CommandOrigin } from './agent.command-handler.js';
@@ -31,18 +32,21 @@ export class AgentLifecycle {
     private readonly log: Logger,
   ) {}
 
-  /** Drives the agent's transitions until all have ended, or one fails. Concurrent calls share one run. */
-  drive(agentId: string): Promise<DriveResult> {
+  /**
+   * Drives the agent's transitions until all have ended, or one fails. Concurrent calls share one run. `admitted`: the
+   * wake that the caller has just begun.
+   */
+  drive(agentId: string, admitted: AdmittedWake | null = null): Promise<DriveResult> {
     const running = this.underWay.get(agentId);
     if (running !== undefined) return running;
-    const drive = this.driveUntilSettled(agentId).finally(() => this.underWay.delete(agentId));
+    const drive = this.driveUntilSettled(agentId, admitted).finally(() => this.underWay.delete(agentId));
     this.underWay.set(agentId, drive);
     return drive;
   }
 
-  private async driveUntilSettled(agentId: string): Promise<DriveResult> {
+  private async driveUntilSettled(agentId: string, admitted: AdmittedWake | null): Promise<DriveResult> {
     try {
-      while (await this.step(await this.agents.load(agentId)));
+      while (await this.step(await this.agents.load(agentId), admitted));
       return { settled: true };
     } catch (error) {
       // The reconciler tries again, until the deadline of the state.
@@ -52,13 +56,13 @@ export class AgentLifecycle {
   }
 
   /** Returns whether it carried out a transition. */
-  private async step(agent: Agent): Promise<boolean> {
+  private async step(agent: Agent, admitted: AdmittedWake | null): Promise<boolean> {
     if (agent.status === 'deleting') return await this.remove(agent);
     if (agent.status !== 'live') return false;
     switch (agent.life.state) {
       case 'deploying':
       case 'starting':
-        return await this.start(agent, agent.life);
+        return await this.start(agent, agent.life, admitted);
       case 'stopping':
         return await this.stop(agent);
       case 'running':
@@ -72,10 +76,11 @@ export class AgentLifecycle {
   private async start(
     agent: LiveAgent,
     life: { readonly cause: string; readonly thaw: boolean; readonly deadline: string },
+    admitted: AdmittedWake | null,
   ): Promise<boolean> {
     const { agentId, epoch } = agent;
     try {
-      const thawed = life.thaw ? await this.thaw(agent) : null;
+      const thawed = life.thaw ? await this.thaw(agent, admitted) : null;
       const started = thawed ?? (await this.startCold(agent, life.deadline));
       if (await this.isSuspended(agent)) return await this.breakOffSuspended(agent);
       await this.agents.handle(
@@ -126,8 +131,8 @@ export class AgentLifecycle {
   }
 
   /** Returns null when the host has no frozen processes of the agent any more, or they have other sizes than they should. */
-  private async thaw(agent: LiveAgent): Promise<StartedAgent | null> {
-    const request = await this.recipe.ofThaw(agent);
+  private async thaw(agent: LiveAgent, admitted: AdmittedWake | null): Promise<StartedAgent | null> {
+    const request = await this.recipe.ofThaw(agent, admitted);
     if (request === null) return null;
     try {
       const { guest } = await this.requester.request(runtimeRequests.thaw, request, toHost(agent));

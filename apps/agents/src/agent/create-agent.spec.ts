@@ -34,7 +34,7 @@ describe('creating an agent', () => {
     const one = request();
     await expect(creation().create(one)).rejects.toMatchObject({ kind: 'forbidden', code: 'create' });
     expect(await memory.after(idOf(one), 0)).toEqual([]);
-    creations.admission = { admit: () => Promise.resolve() };
+    creations.admission = { admit: () => Promise.resolve(null) };
     expect(await creation().create(request())).toMatchObject({ name: 'ada' });
   });
 

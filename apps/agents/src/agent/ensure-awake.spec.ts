@@ -11,7 +11,7 @@ import type { AgentEvent } from './agent.js';
 import { EnsureAwakeHandler } from './ensure-awake.js';
 
 const agentId = 'agt_01';
-const { created, starting, started, asleep, stopping, stopped } = eventsOf(agentId);
+const { created, starting, started, asleep, stopping, stopped, resized } = eventsOf(agentId);
 const running = [created(), starting(1), started(1)];
 let memory: MemoryAgents;
 
@@ -21,7 +21,7 @@ beforeEach(() => {
   memory.hosts.on(runtimeRequests.thaw, () => ({ guest }));
 });
 
-const admitting: Admission = { admit: () => Promise.resolve() };
+const admitting: Admission = { admit: () => Promise.resolve(null) };
 const handler = (admission: Admission = admitting): EnsureAwakeHandler =>
   new EnsureAwakeHandler(
     memory.agents,
@@ -112,6 +112,34 @@ describe('ensuring that an agent is awake', () => {
     expect(await memory.after(agentId, 4)).toEqual([]);
   });
 
+  it('thaws it with the policy of its admission, which is looked up again only for another start', async () => {
+    const policy = { idle_sleep_seconds: 77 };
+    const with77 = (ahead: number): Admission => ({
+      admit: (_, __, wake) =>
+        Promise.resolve(wake === undefined ? null : { ...wake, epoch: wake.epoch + ahead, policy }),
+    });
+    await given(...running, asleep(1, 'warm'));
+    await handler(with77(0)).handle(request());
+    expect(memory.hosts.of(runtimeRequests.thaw)).toEqual([{ agentId, epoch: 2, idleTtlSeconds: 77 }]);
+
+    memory = new MemoryAgents();
+    memory.hosts.on(runtimeRequests.thaw, () => ({ guest }));
+    await given(...running, asleep(1, 'warm'));
+    await handler(with77(1)).handle(request());
+    expect(memory.hosts.of(runtimeRequests.thaw)).toEqual([{ agentId, epoch: 2, idleTtlSeconds: 900 }]);
+  });
+
+  it('starts it cold if the policy of its admission gives it other sizes', async () => {
+    const policy = { mem_mb: 512 };
+    const sizes = { memMb: 256, vcpus: 1, diskGb: 1 };
+    await given(created(), starting(1), resized(1, sizes), started(1), asleep(1, 'warm'));
+    await handler({
+      admit: (_, __, wake) => Promise.resolve(wake === undefined ? null : { ...wake, policy }),
+    }).handle(request());
+    expect(memory.hosts.of(runtimeRequests.thaw)).toEqual([]);
+    expect(memory.hosts.of(runtimeRequests.start)).toMatchObject([{ epoch: 2 }]);
+  });
+
   it('is refused before the state of the agent is, and when its wake was forbidden after it began', async () => {
     await given(...running, stopping(2), stopped(2));
     const suspended = (act: string): Promise<never> =>
@@ -121,7 +149,7 @@ describe('ensuring that an agent is awake', () => {
     memory = new MemoryAgents();
     memory.hosts.on(runtimeRequests.start, () => ({ guest }));
     await given(...running, asleep(1, 'cold'));
-    const late: Admission = { admit: (act) => (act === 'wake' ? Promise.resolve() : suspended(act)) };
+    const late: Admission = { admit: (act) => (act === 'wake' ? Promise.resolve(null) : suspended(act)) };
     await expect(handler(late).handle(request())).rejects.toMatchObject({ code: 'use' });
   });
 

@@ -5,6 +5,7 @@ import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
 import { AgentActivity } from '../agent-list/agent-activity.js';
 import { EndUserUses } from '../agent-list/end-user-uses.js';
+import type { AdmittedWake } from './act.js';
 import { Admission, ownerOf } from './admission.js';
 import { AgentCommandHandler } from './agent.command-handler.js';
 import type { AgentCommandOf } from './agent.commands.js';
@@ -48,11 +49,11 @@ export class EnsureAwakeHandler {
         admittedAt: agent.epoch,
         at: new Date().toISOString(),
       } as const;
-      await this.admit(agent, command, request);
+      const admitted = await this.admit(agent, command, request);
       if (request.asleep === 'refuse') throw asleep(agent, refusedEpoch);
       await this.agents.handle(request.agentId, command, stepOf(request, `wake:${String(round)}`));
       refusedEpoch = null;
-      const driven = await this.lifecycle.drive(request.agentId);
+      const driven = await this.lifecycle.drive(request.agentId, admitted);
       if (driven.settled) continue;
       if (isHostUnavailable(driven.error)) throw cannotStart(driven.error);
       if (Date.now() - start > UNREACHABLE_MS && !isDomainError(driven.error, 'conflict'))
@@ -67,10 +68,14 @@ export class EnsureAwakeHandler {
     agent: LiveAgent,
     command: AgentCommandOf<'Wake'>,
     { asleep: whenAsleep }: EnsureAwake,
-  ): Promise<void> {
+  ): Promise<AdmittedWake | null> {
     const wake = wakeOf(command, agent);
     const act = wake === undefined ? 'use' : 'wake';
-    await this.admission.admit(act, ownerOf(agent.profile), whenAsleep === 'refuse' ? undefined : wake);
+    return await this.admission.admit(
+      act,
+      ownerOf(agent.profile),
+      whenAsleep === 'refuse' ? undefined : wake,
+    );
   }
 
   private awake(agent: LiveAgent, { kind }: EnsureAwake): AwakeAgent {

@@ -5,6 +5,7 @@ import { EnvVault } from '../env/env-vault.js';
 import { AgentIdentities } from '../personal-data/agent-identities.js';
 import { ownValuesOf, valuesInForce } from '../policy/in-force.js';
 import { Policies } from '../policy/policies.js';
+import type { AdmittedWake } from './act.js';
 import { ownerOf } from './owner.js';
 import { agentToken, tokenSecretOf } from './agent-token.js';
 import type { LiveAgent } from './agent.js';
@@ -48,10 +49,16 @@ export class StartRecipe {
     };
   }
 
-  /** The request that thaws the agent; null if other sizes are in force than it has, which only a cold start gives it. */
-  async ofThaw(agent: LiveAgent): Promise<ThawAgent | null> {
+  /**
+   * The request that thaws the agent; null if other sizes are in force than it has, which only a cold start gives it.
+   * Looks nothing up for the wake that was `admitted`.
+   */
+  async ofThaw(agent: LiveAgent, admitted: AdmittedWake | null): Promise<ThawAgent | null> {
     const { agentId, epoch, sizes } = agent;
-    const { resources, idleTtlSeconds } = await this.valuesOf(agent);
+    const { resources, idleTtlSeconds } =
+      admitted?.epoch === epoch
+        ? valuesInForce(ownValuesOf(agent), admitted.policy)
+        : await this.valuesOf(agent);
     return haveSameSizes(resources, sizes) ? { agentId, epoch, idleTtlSeconds } : null;
   }
 

@@ -1,10 +1,40 @@
-import pLimit, { type LimitFunction } from 'p-limit';
+import { isDomainError } from '@berth/kernel';
+import pLimit from 'p-limit';
 
 /**
  * Creations, and deletions, of one process at a time. More would only make each other, and all other work, wait for a
  * connection to the database until their time is up.
  */
 const AT_A_TIME = 8;
+/** A failing turn takes almost all the time that a caller has during an outage, so nobody waits much longer than it. */
+const PATIENCE_MS = 100;
 
-/** Runs work a few at a time; the rest waits for its turn. */
-export const inTurns = (): LimitFunction => pLimit(AT_A_TIME);
+const isOutage = (error: unknown): boolean =>
+  isDomainError(error, 'unavailable') && error.code === 'service_unavailable';
+
+/**
+ * Runs work a few at a time; the rest waits for its turn. During an outage, the error of the first that fails ends the
+ * wait of the others, too: of those that have waited for a while in which no work succeeded. A part that only some work
+ * needs is no outage for the rest.
+ */
+export const inTurns = (
+  now: () => number = () => performance.now(),
+): (<Result>(work: () => Promise<Result>) => Promise<Result>) => {
+  const limit = pLimit(AT_A_TIME);
+  let succeededAt = -Infinity;
+  let outage: { readonly error: unknown; readonly at: number; readonly after: number } | undefined;
+  return (work) => {
+    const since = now();
+    return limit(async () => {
+      if (outage !== undefined && outage.at - Math.max(since, outage.after) > PATIENCE_MS) throw outage.error;
+      try {
+        const result = await work();
+        succeededAt = now();
+        return result;
+      } catch (error) {
+        if (isOutage(error)) outage = { error, at: now(), after: succeededAt };
+        throw error;
+      }
+    });
+  };
+};

@@ -71,7 +71,7 @@ const rules = (): readonly OwnerAdmission[] =>
       new OwnerAdmission(new OwnerSuspensionQuery(database), new CapRule(new WakeLedger(database), clock)),
   );
 const wakeOf = (agentId: string, epoch: number) => ({ agentId, epoch });
-const codeOf = async (admission: Promise<void>): Promise<string> =>
+const codeOf = async (admission: Promise<unknown>): Promise<string> =>
   admission.then(
     () => 'admitted',
     (error: { code?: string }) => error.code ?? 'unknown',
@@ -165,7 +165,7 @@ const rowsTouched = async (owner: {
       return first().query<Row>(sql, params);
     },
   };
-  await new WakeLedger(explained).admit(owner, wakeOf(newId('agt'), 2), now);
+  await new WakeLedger(explained).decide(owner, wakeOf(newId('agt'), 2), now);
   return rows;
 };
 
@@ -211,6 +211,16 @@ describe('the wakes of an end user', () => {
     expect(await codeOf((both[0] as OwnerAdmission).admit('wake', owner, wakeOf(newId('agt'), 2)))).toBe(
       'wake_limit_reached',
     );
+  });
+
+  it('admit a call that joins them once they are in the log', async () => {
+    const owner = await anEndUser({ wakes_per_hour: 1 });
+    const [rule] = rules() as readonly [OwnerAdmission];
+    const agentId = newId('agt');
+    await inLog(created(agentId, owner.endUserId), starting(agentId, 1, 'deploy'), asleep(agentId, 1));
+    await rule.admit('wake', owner, wakeOf(agentId, 2));
+    await inLog(starting(agentId, 2, 'wake'));
+    expect(await codeOf(rule.admit('wake', owner, wakeOf(agentId, 2)))).toBe('admitted');
   });
 
   it('count once when they are in the log too, and still count when the table of admissions is lost', async () => {
@@ -327,6 +337,32 @@ describe('the wakes of an end user', () => {
     position += 1n;
     await new Policies(first()).apply({ endUserId: owner.endUserId, policy, position: position.toString() });
     expect(await codeOf(rule.admit('wake', owner, wakeOf(newId('agt'), 2)))).toBe('admitted');
+  });
+
+  it('are all refused by a limit of 0, which refuses no other start', async () => {
+    const owner = await anEndUser({ wakes_per_hour: 0 });
+    const [rule] = rules() as readonly [OwnerAdmission];
+    await expect(rule.admit('wake', owner, wakeOf(newId('agt'), 2))).rejects.toMatchObject({
+      code: 'wake_limit_reached',
+      context: { retryAfterSeconds: 3_600 },
+    });
+    expect(await codeOf(rule.admit('start', owner))).toBe('admitted');
+  });
+
+  it('are refused for the compute minutes before the limit of wakes', async () => {
+    const owner = await anEndUser({ wakes_per_hour: 0, compute_minutes_cap: 0 });
+    const [rule] = rules() as readonly [OwnerAdmission];
+    expect(await codeOf(rule.admit('wake', owner, wakeOf(newId('agt'), 2)))).toBe('compute_cap_reached');
+  });
+
+  it('are not counted without a limit, and admitted with the policy in force', async () => {
+    const policy = { compute_minutes_cap: 1 };
+    const owner = await anEndUser(policy);
+    const [rule] = rules() as readonly [OwnerAdmission];
+    const wake = wakeOf(newId('agt'), 2);
+    expect(await rule.admit('wake', owner, wake)).toEqual({ ...wake, policy });
+    const counted = await first().query('SELECT FROM wake_admissions WHERE agent_id = $1', [wake.agentId]);
+    expect(counted).toEqual([]);
   });
 
   it('are not limited for other end users, nor for agents without an end user', async () => {

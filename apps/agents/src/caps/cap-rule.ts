@@ -1,11 +1,12 @@
+import type { Policy } from '@berth/contracts/schema';
 import { KeyedQueue } from '@berth/event-store';
 import { Clock } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
 import type { Wake } from '../agent/act.js';
 import type { OwnerWithEndUser } from '../agent/owner.js';
 import { refuseSuspended } from '../suspension/owner-suspension.js';
-import { decideStart } from './caps.js';
-import { WakeLedger } from './wake-ledger.js';
+import { refuseStart } from './caps.js';
+import { WakeLedger, type Decided } from './wake-ledger.js';
 
 /**
  * Admits the starts of an end user's agents. A wake is counted at the revision on which the decision is based, so that
@@ -20,20 +21,23 @@ export class CapRule {
     private readonly clock: Clock,
   ) {}
 
-  /** Errors: see `Admission.admit`. */
-  async admit(owner: OwnerWithEndUser, wake?: Wake): Promise<void> {
-    if (wake === undefined) await this.try(owner, wake);
-    else
-      await this.#queue.run(owner.endUserId, async () => {
-        while (!(await this.try(owner, wake)));
-      });
+  /** Returns the policy in force. Errors: see `Admission.admit`. */
+  async admit(owner: OwnerWithEndUser, wake?: Wake): Promise<Policy | null> {
+    if (wake === undefined) return (await this.decide(owner, wake)).policy;
+    return await this.#queue.run(owner.endUserId, async () => {
+      for (;;) {
+        const { verdict, isCounted, policy } = await this.decide(owner, wake);
+        if (verdict !== 'fits' || isCounted) return policy;
+        // Another process was faster.
+      }
+    });
   }
 
-  /** Returns false if another process was faster, and the wake has to be decided again. */
-  private async try(owner: OwnerWithEndUser, wake: Wake | undefined): Promise<boolean> {
+  private async decide(owner: OwnerWithEndUser, wake: Wake | undefined): Promise<Decided> {
     const now = this.clock.now();
-    const facts = await this.ledger.admit(owner, wake, now);
-    refuseSuspended(facts);
-    return !decideStart(facts, wake !== undefined, now) || facts.isCounted;
+    const decided = await this.ledger.decide(owner, wake, now);
+    refuseSuspended(decided);
+    refuseStart(decided, now);
+    return decided;
   }
 }

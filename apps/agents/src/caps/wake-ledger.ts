@@ -1,3 +1,4 @@
+import type { Policy } from '@berth/contracts/schema';
 import { isoTime } from '@berth/kernel';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
@@ -8,7 +9,7 @@ import { suspensionOf, type OwnerSuspension } from '../suspension/owner-suspensi
 import { monthOf } from '../use/agent-use.js';
 import { WAKE_WINDOW_MS } from '../use/end-user-use.projection.js';
 import { awakeMs } from '../use/spend.query.js';
-import type { CapFacts } from './caps.js';
+import type { StartDecision } from './caps.js';
 
 /**
  * A wake follows its admission within seconds. One that did not begin in this time never will: its process died, or the
@@ -61,12 +62,13 @@ const FACTS = `
   ) AS asked ${joinPolicy('owner')}
   CROSS JOIN LATERAL (${PENDING}) AS pending`;
 
-/** The wake for which `decideStart` returns true. */
-const FITS = `
-  SELECT end_user_id, agent_id, epoch, now, revision + 1 AS next FROM facts
-  WHERE agent_id IS NOT NULL AND NOT ("accountSuspended" OR "endUserSuspended" OR "isAdmitted")
-    AND (policy ->> 'wakes_per_hour')::integer > 0 AND "blockedSince" IS NULL
-    AND coalesce("awakeMs" < (policy ->> 'compute_minutes_cap')::float8 * 60000, true)`;
+/** The decision on a start; `refuseStart` words the refusals. The wake that `fits` has to be counted. */
+const VERDICT = `
+  CASE WHEN "accountSuspended" OR "endUserSuspended" THEN 'suspended'
+    WHEN "awakeMs" >= (policy ->> 'compute_minutes_cap')::float8 * 60000 THEN 'compute_cap_reached'
+    WHEN agent_id IS NULL OR (policy ->> 'wakes_per_hour') IS NULL OR "isAdmitted" THEN 'not_limited'
+    WHEN (policy ->> 'wakes_per_hour')::integer = 0 OR "blockedSince" IS NOT NULL THEN 'wake_limit_reached'
+    ELSE 'fits' END`;
 
 /**
  * One statement, because each costs a wake a round trip. It counts the wake only at the revision of the gate that it read,
@@ -75,7 +77,10 @@ const FITS = `
  */
 const ADMIT = `
   WITH facts AS MATERIALIZED (${FACTS}),
-  fits AS MATERIALIZED (${FITS}),
+  decided AS MATERIALIZED (SELECT *, ${VERDICT} AS verdict FROM facts),
+  fits AS MATERIALIZED (
+    SELECT end_user_id, agent_id, epoch, now, revision + 1 AS next FROM decided WHERE verdict = 'fits'
+  ),
   relaxed AS (SELECT set_config('synchronous_commit', 'off', true) AS setting),
   gate AS (
     INSERT INTO wake_gates AS kept (end_user_id, revision)
@@ -96,29 +101,31 @@ const ADMIT = `
     ON CONFLICT (agent_id, epoch) DO UPDATE SET at = excluded.at
     RETURNING 1
   )
-  SELECT "accountSuspended", "endUserSuspended", policy, "awakeMs", "isAdmitted", "blockedSince",
+  SELECT "accountSuspended", "endUserSuspended", policy, verdict, "blockedSince",
     EXISTS (SELECT FROM counted) AS "isCounted"
-  FROM facts`;
+  FROM decided`;
 
-/** The facts of a decision, and whether the wake was counted with them. */
-export interface Admitted extends CapFacts, OwnerSuspension {
-  /** False also if another wake of the end user was counted at the same time. */
+/** A decision, and whether the wake was counted with it. */
+export interface Decided extends StartDecision, OwnerSuspension {
+  /** The policy in force; null: nothing limits the end user. */
+  readonly policy: Policy | null;
+  /** False although the wake fits: another wake of the end user was counted at the same time. */
   readonly isCounted: boolean;
 }
 
-type Row = Omit<Admitted, 'blockedSince'> & { readonly blockedSince: Date | null };
+type Row = Omit<Decided, 'blockedSince'> & { readonly blockedSince: Date | null };
 
 /** The wakes of end users: those of the log, and admitted ones that are not in the log yet. */
 @Injectable()
 export class WakeLedger {
   constructor(@Inject(Database) private readonly database: SqlRunner) {}
 
-  /** Counts the wake, if there is one and it is permitted. `now`: Unix milliseconds. */
-  async admit(
+  /** Decides, and counts the wake if it fits. `now`: Unix milliseconds. */
+  async decide(
     { accountId, endUserId }: OwnerWithEndUser,
     wake: Wake | undefined,
     now: number,
-  ): Promise<Admitted> {
+  ): Promise<Decided> {
     const [row] = await this.database.query<Row>(ADMIT, [
       accountId,
       endUserId,

@@ -136,6 +136,18 @@ describe.each(PARTS)('%s', (part) => {
   });
 });
 
+describe('the log frozen', () => {
+  it('while 20 agents are created at once: each call ends in time', async () => {
+    const { id } = await api.runningAgent();
+    const over = freeze('event-store');
+    await new Client(api, id).creations(20);
+    await over;
+    await eventually(async () => expect((await api.chat(id, 'back?')).status).toBe(200), {
+      timeoutMs: RECOVERED_WITHIN_MS,
+    });
+  });
+});
+
 describe('the broker killed right after an event', () => {
   it('still reaches its consumers: the conversations of a deleted agent are removed', async () => {
     const other = await api.runningAgent();

@@ -66,6 +66,15 @@ export class Client {
     }
   }
 
+  /** Creates agents at once. */
+  async creations(count: number): Promise<void> {
+    const calls = Array.from({ length: count }, () => {
+      const name = `outage ${crypto.randomUUID()}`;
+      return observe('create', () => this.#create(name, crypto.randomUUID()));
+    });
+    for (const call of await Promise.all(calls)) expectInTime(call, 201);
+  }
+
   /** Repeats rounds until the work is done, at least one. */
   async roundsDuring(work: Promise<unknown>): Promise<void> {
     let over = false;
