@@ -117,7 +117,7 @@ describe('an agent in a container', () => {
     const request = { executionId, command, cwd: null, env, timeoutMs: 30_000, waitMs: 30_000 };
     const ended = await started.client.execute(request, AbortSignal.timeout(30_000));
     expect(ended.stdout).toMatch(/preloads \/workspace\/evil\.so/);
-    // The loader of setpriv would show its own values, which begin with the user of the guest.
+    // A loader would show its own values, which begin with the user of the guest.
     expect(ended.stdout).not.toMatch(/AT_UID:\s+0/);
   });
 

@@ -141,13 +141,7 @@ const findKitPrograms = (path: string): KitPrograms => {
     if (found === undefined) throw new DriverError('host_unsuitable', `The program ${name} is missing.`);
     return found;
   };
-  return {
-    setpriv: program('setpriv'),
-    bash: program('bash'),
-    mkfifo: program('mkfifo'),
-    nsenter: program('nsenter'),
-    unshare: program('unshare'),
-  };
+  return { bash: program('bash') };
 };
 
 /** The folder of the npm on the PATH, a link to `bin/npm-cli.js` in it; undefined: there is none, or another program. */
