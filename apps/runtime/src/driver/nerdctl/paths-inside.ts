@@ -1,4 +1,3 @@
-import { dirname } from 'node:path';
 import { guestEnv } from '@berth/guest-protocol';
 import type { BoxSpec } from '../box-spec.js';
 import type { InsidePaths, RunAs } from '../driver.js';
@@ -40,8 +39,10 @@ export const RUNC = `${INSIDE.kit}/lib/runc`;
 /** Node and npm: what Berth offers to programs, besides what their image has. */
 const OFFERED = `${INSIDE.kit}/bin`;
 
-/** The kit's own shell, in a folder of shells. */
-export const SHELL = `${INSIDE.kit}/shell/sh`;
+const SHELLS = `${INSIDE.kit}/shell`;
+
+/** The kit's own shell. */
+export const SHELL = `${SHELLS}/sh`;
 
 /** What the guest calls by name; no process of an agent has it on its `PATH`. */
 const GUEST_PATH = `${INSIDE.kit}/guest`;
@@ -89,7 +90,7 @@ export const insidePathsOf = (
  * before a program of the image.
  */
 const pathOf = (path: string, isBrought: boolean): string =>
-  [...(isBrought ? [OFFERED, path] : [path, OFFERED]), dirname(SHELL)].join(':');
+  [...(isBrought ? [OFFERED, path] : [path, OFFERED]), SHELLS].join(':');
 
 /** The user of agents whose image names none, or one that they may not be. */
 export const AGENT_IDS: UserIds = { uid: 1000, gid: 1000, groups: [] };
