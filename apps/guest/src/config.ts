@@ -33,6 +33,6 @@ export const readGuestConfig = (env: Readonly<Record<string, string | undefined>
     ...(env[guestEnv.shell] === undefined ? {} : { shell: path(guestEnv.shell) }),
     ...(env[guestEnv.namespace] === undefined
       ? {}
-      : { namespace: { link: path(guestEnv.namespace), unshare: path(guestEnv.unshare).split(' ') } }),
+      : { namespace: { link: path(guestEnv.namespace), holder: path(guestEnv.holdNamespace) } }),
   };
 };

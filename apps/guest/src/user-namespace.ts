@@ -7,8 +7,8 @@ import type { Readable } from 'node:stream';
 export interface NamespaceSettings {
   /** A symbolic link to the namespace, for launchers. */
   readonly link: string;
-  /** Command line that runs a shell, which follows, in a new user namespace. */
-  readonly unshare: readonly string[];
+  /** A program that creates a user namespace, writes a line and holds the namespace until its input ends. */
+  readonly holder: string;
 }
 
 const MAP_LINE = /^\s*0\s+\d+\s+(\d+)\s*$/;
@@ -17,12 +17,9 @@ const MAP_LINE = /^\s*0\s+\d+\s+(\d+)\s*$/;
  * Creates a user namespace that maps each id of this one to itself, but not the id of this process: what is root there
  * has no right over this process and its files. It exists as long as this process does. Throws if the kernel refuses.
  */
-export const createUserNamespace = async ({ link, unshare }: NamespaceSettings): Promise<void> => {
-  const [program = '', ...args] = unshare;
-  const holder = spawn(program, [...args, '-c', 'echo ready; read -r _'], {
-    stdio: ['pipe', 'pipe', 'ignore'],
-    env: {},
-  });
+export const createUserNamespace = async (settings: NamespaceSettings): Promise<void> => {
+  const { link } = settings;
+  const holder = spawn(settings.holder, [], { stdio: ['pipe', 'pipe', 'ignore'], env: {} });
   const ended = once(holder, 'exit');
   await Promise.race([once(holder.stdout as Readable, 'data'), ended]);
   const { pid, exitCode } = holder;

@@ -165,7 +165,7 @@ export interface RunAsUser {
    * the guest changes the user itself, which leaves its capability bounding set to the process.
    */
   readonly launcher?: readonly [string, ...string[]];
-  /** A shell of Berth's own: for images without one, and for variables that the launcher must not see. */
+  /** A shell of Berth's own, for images without one. */
   readonly shell?: string;
 }
 
@@ -255,7 +255,7 @@ export const guestEnv = {
    */
   namespace: 'BERTH_GUEST_NAMESPACE',
   /** Command line, without quotes, that runs a shell in a new user namespace. */
-  unshare: 'BERTH_GUEST_UNSHARE',
+  holdNamespace: 'BERTH_GUEST_HOLD_NAMESPACE',
   /** Inherited by every process of the agent, so that a host without cgroups can find them all. */
   mark: 'BERTH_AGENT_MARK',
 } as const;

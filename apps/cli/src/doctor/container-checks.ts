@@ -40,7 +40,6 @@ const versionsOf = async ({ path, cniPath }: HostMeans): Promise<ReadonlyMap<str
   const found = await Promise.all([
     versionIn('nft', findProgram('nft', path), ['--version']),
     versionIn('mkfs.ext4', findProgram('mkfs.ext4', path), ['-V']),
-    versionIn('setpriv', findProgram('setpriv', path), ['--version']),
     bridge === undefined ? undefined : cniVersion(bridge),
   ]);
   return new Map(found.flatMap((one) => (one === undefined ? [] : [one])));

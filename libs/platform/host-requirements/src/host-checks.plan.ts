@@ -42,7 +42,6 @@ const PACKAGES: Readonly<Record<string, string>> = {
   nsenter: 'util-linux',
   unshare: 'util-linux',
   'mkfs.ext4': 'e2fsprogs',
-  setpriv: 'util-linux',
   bash: 'bash',
   mkfifo: 'coreutils',
 };

@@ -18,20 +18,30 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { openUp } from '../shared-files.js';
+import { becomeProgram } from './become-program.plan.js';
+import { fifoProgram } from './fifo-program.plan.js';
 import { joinProgram } from './join-program.plan.js';
-import { INSIDE, JOIN, LOADER, RUNC, SEAL } from './paths-inside.js';
+import { BECOME, FIFO, HOLD_NAMESPACE, INSIDE, JOIN, LOADER, RUNC, SEAL, SHELL } from './paths-inside.js';
+import { namespaceProgram } from './namespace-program.plan.js';
 import { sealProgram } from './seal-program.plan.js';
 import { deafLoader, interpreterOf, relocateProgram } from './relocate-program.plan.js';
 
 const run = promisify(execFile);
 
 /** Part of the name of a kit; increase it when the contents change in any way but through the files of the host. */
-const KIT_FORMAT = '4';
+const KIT_FORMAT = '6';
 
-/** Small programs export no symbol that `relocateProgram` could replace, so the loader is called with them. */
-const MKFIFO = `#!${INSIDE.kit}/bin/bash
-exec ${INSIDE.kit}/lib/${LOADER} --library-path ${INSIDE.kit}/lib ${INSIDE.kit}/lib/mkfifo "$@"
-`;
+/** The image's own could name a library that OpenSSL loads into the guest. */
+const NO_OPENSSL_CONFIG = '--openssl-config=/dev/null';
+
+/** Programs of our own, by their files in the kit. */
+const OWN_PROGRAMS: readonly (readonly [string, (processor: string) => Buffer])[] = [
+  [BECOME, becomeProgram],
+  [HOLD_NAMESPACE, namespaceProgram],
+  [JOIN, joinProgram],
+  [SEAL, sealProgram],
+  [FIFO, fifoProgram],
+];
 
 /** Folders of a package that a program does not load. */
 const NOT_LOADED = new Set(['node_modules', 'src', '.git']);
@@ -48,13 +58,9 @@ interface Package {
   readonly folder: string;
 }
 
-/** Programs of the host that the guest starts. */
+/** Programs of the host that agents may start. */
 export interface KitPrograms {
-  readonly setpriv: string;
   readonly bash: string;
-  readonly mkfifo: string;
-  readonly nsenter: string;
-  readonly unshare: string;
 }
 
 /** What not every host has. */
@@ -89,7 +95,7 @@ export const makeGuestKit = async (
   const folder = join(parent, await fingerprint(parts));
   if (!existsSync(folder)) await make(folder, parts);
   const main = `${INSIDE.kit}/node_modules/${parts.packages[0]?.name}/${relative(guestFolder, await realpath(guestMain))}`;
-  return { folder, command: [`${INSIDE.kit}/bin/node`, main] };
+  return { folder, command: [`${INSIDE.kit}/bin/node`, NO_OPENSSL_CONFIG, main] };
 };
 
 const findParts = async (
@@ -196,25 +202,25 @@ const make = async (
 ): Promise<void> => {
   const making = `${folder}.${process.pid}`;
   await rm(making, { recursive: true, force: true });
-  const [lib, bin] = [join(making, 'lib'), join(making, 'bin')];
-  for (const path of [lib, bin]) await mkdir(path, { recursive: true, mode: 0o755 });
+  const inMaking = (path: string): string => join(making, relative(INSIDE.kit, path));
+  const [lib, bin, shell, guest] = [
+    join(making, 'lib'),
+    join(making, 'bin'),
+    inMaking(dirname(SHELL)),
+    inMaking(dirname(FIFO)),
+  ];
+  for (const path of [lib, bin, shell, guest]) await mkdir(path, { recursive: true, mode: 0o755 });
   const copy = (from: string, to: string): Promise<void> => copyFile(from, to, constants.COPYFILE_FICLONE);
   await writeFile(join(lib, LOADER), deafLoader(await readFile(loader)), { mode: 0o755 });
   for (const library of libraries) await copy(library, join(lib, basename(library)));
   await copyProgram(node, join(bin, 'node'));
-  await copyProgram(programs.bash, join(bin, 'bash'));
-  await symlink('bash', join(bin, 'sh'));
-  await copy(programs.setpriv, join(bin, 'setpriv'));
-  for (const name of ['mkfifo', 'nsenter', 'unshare'] as const) await copy(programs[name], join(lib, name));
-  await writeFile(join(bin, 'mkfifo'), MKFIFO, { mode: 0o755 });
+  await copyProgram(programs.bash, join(shell, 'bash'));
+  await symlink('bash', inMaking(SHELL));
   if (npm !== undefined) await addNpm(npm, making);
   // Without it the kit serves for everything but Dockerfiles.
   if (runc !== undefined) await copyProgram(runc, join(lib, basename(RUNC))).catch(() => undefined);
-  for (const [path, program] of [
-    [JOIN, joinProgram],
-    [SEAL, sealProgram],
-  ] as const)
-    await writeFile(join(lib, basename(path)), program(process.arch), { mode: 0o755 });
+  for (const [path, program] of OWN_PROGRAMS)
+    await writeFile(inMaking(path), program(process.arch), { mode: 0o755 });
   for (const { name, folder: from } of packages) {
     const to = join(making, 'node_modules', name);
     await cp(from, to, {

@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync, watch } from 'node:fs';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -6,6 +6,8 @@ import { newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DriverFixture, type StartedBox } from '../driver-contract/driver.fixture.js';
+import { staticProgram, type MachineCode } from './elf-program.plan.js';
+import { QUEUE_WITHOUT_END, WATCH_WITHOUT_END } from './__fixtures__/greedy-programs.fixture.js';
 import { nerdctlDriverUnderTest } from './__fixtures__/nerdctl-driver.fixture.js';
 
 const MB = 1024 * 1024;
@@ -117,7 +119,7 @@ describe('an agent in a container', () => {
     const request = { executionId, command, cwd: null, env, timeoutMs: 30_000, waitMs: 30_000 };
     const ended = await started.client.execute(request, AbortSignal.timeout(30_000));
     expect(ended.stdout).toMatch(/preloads \/workspace\/evil\.so/);
-    // The loader of setpriv would show its own values, which begin with the user of the guest.
+    // A loader would show its own values, which begin with the user of the guest.
     expect(ended.stdout).not.toMatch(/AT_UID:\s+0/);
   });
 
@@ -168,6 +170,41 @@ describe('an agent in a container', () => {
     const used = await greedy.sh('cat /tmp/fill /var/tmp/fill /dev/shm/fill | wc -c');
     expect(Number(used)).toBeLessThanOrEqual(32 * MB);
     expect(await greedy.sh('echo alive')).toBe('alive');
+  });
+
+  /** Runs the program in the background. */
+  const runIn = async (box: StartedBox, code: MachineCode): Promise<void> => {
+    const program = staticProgram('greedy', code, process.arch).toString('hex');
+    await box.sh(
+      `node -e 'fs.writeFileSync("/tmp/greedy", Buffer.from("${program}", "hex"), { mode: 0o755 })' && ` +
+        '{ setsid /tmp/greedy > /dev/null 2>&1 & }',
+    );
+  };
+  const descriptorsIn = (box: StartedBox, target: string): Promise<string> =>
+    box.sh(`for p in /proc/[0-9]*; do ls -l $p/fd 2> /dev/null; done | grep -c -- '-> ${target}'`);
+
+  describe.each([
+    ['an unprivileged user', {}],
+    ['root inside', { user: 'root', rootFileSystem: 'writable' }],
+  ] as const)('as %s', (_, spec) => {
+    it('that watches files without end is stopped, and others still can', async () => {
+      const greedy = await host.start(spec);
+      await runIn(greedy, WATCH_WITHOUT_END);
+      await eventually(async () => expect(await descriptorsIn(greedy, 'anon_inode:inotify')).toBe('128'));
+      expect(await started.sh(`node -e 'fs.watch("/tmp").close(); console.log("watches")'`)).toBe('watches');
+      watch('/tmp').close();
+      await host.driver.stop(greedy.box.agentId, 0);
+    });
+
+    it('that queues signals and messages without end is stopped, and others still can', async () => {
+      const [greedy, other] = [await host.start(spec), await host.start()];
+      for (const box of [greedy, other]) {
+        await runIn(box, QUEUE_WITHOUT_END);
+        await eventually(async () => expect(await descriptorsIn(box, '/q (deleted)')).toBe('1'));
+        expect(await box.sh('grep SigQ /proc/$(busybox pidof greedy)/status')).toBe('SigQ:\t1024/1024');
+      }
+      for (const { box } of [greedy, other]) await host.driver.stop(box.agentId, 0);
+    });
   });
 
   it('that starts processes without end stays within its limit, and other agents run on', async () => {

@@ -132,11 +132,18 @@ const isolation = ({ user }: BoxSpec, subidUser: string): string[] => [
   ...(user === 'root' ? ['--sysctl=net.ipv4.ip_unprivileged_port_start=0'] : []),
 ];
 
+/**
+ * What a user has by default, the kernel gives once to all containers of a host: it counts their signals that are pending and
+ * their POSIX message queues as those of root, too. One of the queues has the kernel's default size.
+ */
+export const SHARED_LIMITS = ['--ulimit=sigpending=1024:1024', '--ulimit=msgqueue=102400:102400'] as const;
+
 const limits = ({ limits: { memoryBytes, cpus } }: BoxSpec, { openFiles }: ContainerParts): string[] => [
   `--memory=${GUEST_LIMITS.memoryBytes}`,
   `--cpus=${cpus}`,
   `--pids-limit=${GUEST_LIMITS.processes}`,
   `--ulimit=nofile=${openFiles}:${openFiles}`,
+  ...SHARED_LIMITS,
   `--shm-size=${Math.floor(memoryBytes * SHARED_MEMORY_SHARE)}`,
   ...MEMORY_FOLDERS.map(
     ({ path, share, mode }) => `--tmpfs=${path}:exec,mode=${mode},size=${Math.floor(memoryBytes * share)}`,

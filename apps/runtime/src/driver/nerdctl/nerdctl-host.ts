@@ -14,7 +14,7 @@ import { findBuildKit, type BuildKit } from './image-build/buildkit.js';
 import { makeGuestKit, type GuestKit, type KitPrograms } from './guest-kit.js';
 import { makeInsideFolder } from './inside-folder.js';
 import { instanceOf, namespaceOf } from './installation.js';
-import { raiseKeyQuota } from './key-quota.js';
+import { raiseHostLimits } from './host-limits.js';
 import type { NerdctlScope } from './nerdctl-arguments.js';
 import { AgentNetwork, type AgentNetworkOptions } from './network/agent-network.js';
 import { TaskDisks } from './tasks/task-disk.js';
@@ -90,7 +90,7 @@ export const openNerdctlHost = async (options: NerdctlDriverOptions): Promise<Ne
   const hierarchies = await openHierarchies(namespace);
   if (hierarchies.length === 0)
     throw new DriverError('host_unsuitable', 'No control groups can freeze processes on this host.');
-  await raiseKeyQuota(options.log);
+  await raiseHostLimits(options.log);
   const groups = new AgentGroups(hierarchies, namespace, ids);
   const kit = await makeGuestKit(kitFolder, guestMain, findKitPrograms(options.path), {
     npm: await findNpm(options.path),
@@ -141,13 +141,7 @@ const findKitPrograms = (path: string): KitPrograms => {
     if (found === undefined) throw new DriverError('host_unsuitable', `The program ${name} is missing.`);
     return found;
   };
-  return {
-    setpriv: program('setpriv'),
-    bash: program('bash'),
-    mkfifo: program('mkfifo'),
-    nsenter: program('nsenter'),
-    unshare: program('unshare'),
-  };
+  return { bash: program('bash') };
 };
 
 /** The folder of the npm on the PATH, a link to `bin/npm-cli.js` in it; undefined: there is none, or another program. */

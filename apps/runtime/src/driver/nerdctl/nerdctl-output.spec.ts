@@ -82,6 +82,8 @@ describe('the command line of a new container', () => {
         '--cpus=0.5',
         '--pids-limit=1024',
         '--ulimit=nofile=1024:1024',
+        '--ulimit=sigpending=1024:1024',
+        '--ulimit=msgqueue=102400:102400',
       ]),
     );
     const sizes = args.flatMap((arg) => /^--(?:tmpfs|shm-size)=.*?(\d+)$/.exec(arg)?.[1] ?? []);

@@ -18,6 +18,7 @@ import { abortDownloads } from './images/damaged-downloads.js';
 import { imageOfSource } from './images/image-of-source.js';
 import { isInsecure } from './images/insecure-registry.js';
 import { ImageStore, type CallNerdctl, type ObtainedImage } from './images/image-store.js';
+import { limitInotify } from './inotify-limits.js';
 import { nerdctlCapabilities } from './nerdctl-capabilities.js';
 import { NerdctlProgram } from './nerdctl-program.js';
 import { removeOldKits } from './old-kits.js';
@@ -115,7 +116,10 @@ export class NerdctlDriver extends Driver {
     await assertOwnMounts(guest.pid, ownMounts);
     const root = `/proc/${guest.pid}/root`;
     if (spec.rootFileSystem === 'writable') await assertBounded(root, disk);
-    if (spec.network === 'public') await network.connect(agentId, guest);
+    await Promise.all([
+      limitInotify(guest),
+      spec.network === 'public' ? network.connect(agentId, guest) : undefined,
+    ]);
     const { ids, env, ...program } = await programOf(spec, image, root);
     await disks.giveVolume(agentId, ids);
     const facts = { agentId, container, guest, socket: join(guestFolders.run, 'guest.sock'), imageEnv: env };

@@ -24,14 +24,31 @@ export const LOADER = 'ld.so';
 /** The kit's `joinProgram`. */
 export const JOIN = `${INSIDE.kit}/lib/join`;
 
+/** The kit's `becomeProgram`. */
+export const BECOME = `${INSIDE.kit}/lib/become`;
+
+/** The kit's `namespaceProgram`. */
+export const HOLD_NAMESPACE = `${INSIDE.kit}/lib/hold-namespace`;
+
 /** The kit's `sealProgram`. */
 export const SEAL = `${INSIDE.kit}/lib/seal`;
 
 /** The kit's runc, if it has one. */
 export const RUNC = `${INSIDE.kit}/lib/runc`;
 
+/** Node and npm: what Berth offers to programs, besides what their image has. */
+const OFFERED = `${INSIDE.kit}/bin`;
+
+const SHELLS = `${INSIDE.kit}/shell`;
+
 /** The kit's own shell. */
-export const SHELL = `${INSIDE.kit}/bin/sh`;
+export const SHELL = `${SHELLS}/sh`;
+
+/** What the guest calls by name; no process of an agent has it on its `PATH`. */
+const GUEST_PATH = `${INSIDE.kit}/guest`;
+
+/** The kit's `fifoProgram`. */
+export const FIFO = `${GUEST_PATH}/mkfifo`;
 
 /**
  * Names in the folder of an agent's disk: a rename from one to the other stays on one mount. `root`: what the agent has
@@ -45,7 +62,7 @@ const guestVariables: Readonly<Record<string, string>> = {
   [guestEnv.logs]: INSIDE.logs,
   [guestEnv.journal]: INSIDE.journal,
   [guestEnv.shell]: SHELL,
-  PATH: `${INSIDE.kit}/bin`,
+  PATH: GUEST_PATH,
   LC_ALL: 'C',
 };
 
@@ -64,10 +81,16 @@ export const insidePathsOf = (
   volume: volumePath ?? INSIDE.volume,
   tmp: INSIDE.tmp,
   code: workingDir ?? INSIDE.code,
-  // The program of an image has its own Node, if any.
-  path: workingDir === null ? `${INSIDE.kit}/bin:${path}` : `${path}:${INSIDE.kit}/bin`,
+  path: pathOf(path, workingDir === null),
   storage: { volume: `${INSIDE.disk}/${DISK.volume}`, staging: `${INSIDE.disk}/${DISK.staging}` },
 });
+
+/**
+ * Code that Berth brings has Berth's Node; the program of an image has its own Node, if any. Nothing else of the kit comes
+ * before a program of the image.
+ */
+const pathOf = (path: string, isBrought: boolean): string =>
+  [...(isBrought ? [OFFERED, path] : [path, OFFERED]), SHELLS].join(':');
 
 /** The user of agents whose image names none, or one that they may not be. */
 export const AGENT_IDS: UserIds = { uid: 1000, gid: 1000, groups: [] };
@@ -84,27 +107,14 @@ const GUEST_OF_USER = 0;
  */
 export const GUEST_OF_ROOT = 65_533;
 
-/** The capabilities of root inside, in the user namespace of the agent's processes. */
-const ROOT_CAPABILITIES = [
-  'chown',
-  'dac_override',
-  'fowner',
-  'fsetid',
-  'setgid',
-  'setuid',
-  'net_bind_service',
-] as const;
+/**
+ * The capabilities of root inside, in the user namespace of the agent's processes, by their bits: CHOWN, DAC_OVERRIDE,
+ * FOWNER, FSETID, SETGID, SETUID and NET_BIND_SERVICE.
+ */
+const ROOT_CAPABILITIES = 0b100_1101_1011;
 
 /** The namespace of an agent that is root inside; only the guest can follow the link. */
 const NAMESPACE = `${INSIDE.run}/user-namespace`;
-
-/** Starts a program of the kit in every image. */
-const ofKit = (program: string): readonly [string, ...string[]] => [
-  `${INSIDE.kit}/lib/${LOADER}`,
-  '--library-path',
-  `${INSIDE.kit}/lib`,
-  `${INSIDE.kit}/${program}`,
-];
 
 /** The user of the guest of such an agent, inside. */
 export const guestUserOf = (user: BoxSpec['user']): number =>
@@ -116,34 +126,14 @@ export const guestVariablesOf = (user: BoxSpec['user']): Readonly<Record<string,
     ? {
         ...guestVariables,
         [guestEnv.namespace]: NAMESPACE,
-        [guestEnv.unshare]: [...ofKit('lib/unshare'), '--user', '--', SHELL].join(' '),
+        [guestEnv.holdNamespace]: HOLD_NAMESPACE,
       }
     : guestVariables;
 
-/**
- * The user of an agent's processes. `setpriv` limits also the bounding set of capabilities, which a change of the user
- * leaves as it is.
- */
-export const runAsUser = ({ uid, gid, groups }: UserIds): RunAs => ({
-  uid,
-  gid,
-  shell: SHELL,
-  launcher: [
-    ...(uid === 0 ? enterNamespace : ofKit('bin/setpriv')),
-    `--reuid=${uid}`,
-    `--regid=${gid}`,
-    groups.length === 0 ? '--clear-groups' : `--groups=${groups.join(',')}`,
-    `--bounding-set=${['-all', ...(uid === 0 ? ROOT_CAPABILITIES.map((name) => `+${name}`) : [])].join(',')}`,
-    '--inh-caps=-all',
-    '--no-new-privs',
-    '--',
-  ],
-});
-
-const enterNamespace: readonly [string, ...string[]] = [
-  ...ofKit('lib/nsenter'),
-  `--user=${NAMESPACE}`,
-  '--',
-  SEAL,
-  ...ofKit('bin/setpriv'),
-];
+/** The user of an agent's processes. */
+export const runAsUser = ({ uid, gid, groups }: UserIds): RunAs => {
+  const isRoot = uid === 0;
+  const programs: readonly [string, ...string[]] = isRoot ? [SEAL, NAMESPACE, BECOME] : [BECOME];
+  const ids = [uid, gid, isRoot ? ROOT_CAPABILITIES : 0, ...groups].map(String);
+  return { uid, gid, shell: SHELL, launcher: [...programs, ...ids, '--'] };
+};

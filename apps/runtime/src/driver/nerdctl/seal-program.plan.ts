@@ -1,4 +1,4 @@
-import { CODE_ADDRESS, elfProgram } from './elf-program.plan.js';
+import { CODE_ADDRESS, elfProgram, failure, littleEndian } from './elf-program.plan.js';
 
 /** An architecture of system calls, with the numbers of its `setns` and `unshare`. */
 interface Calls {
@@ -15,22 +15,22 @@ interface Processor {
   readonly calls: readonly [Calls, Calls];
 }
 
-const littleEndian = (value: number): string => {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(value);
-  return bytes.toString('hex');
-};
-
 const PROCESSORS: Readonly<Record<string, Processor>> = {
   x64: {
     machine: 62,
     code: [
-      '488b1c24 488d6c2410 4c8d64dd00' + //       argc, argv from 1 on, envp
+      '488b1c24 488d6c2410 4c8d64dc10' + //       argc, argv from 1 on, envp
+        '488b7d00 be00000800 b802000000 0f05' + // open(argument 1, O_CLOEXEC)
+        '85c0 785d 89c7' + //                     fail if it cannot
+        'be00000010 b834010000 0f05 85c0 754b' + // setns(it, CLONE_NEWUSER)
+        '31ff 31f6 31d2 b877000000 0f05 85c0 753a' + // setresgid(0, 0, 0)
+        'b875000000 0f05 85c0 752f' + //          setresuid(0, 0, 0)
         'bf16000000 be02000000 ba', //            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, description)
       littleEndian,
-      'b89d000000 0f05 85c0 7511' + //            fail if it cannot
-        '488b7d00 4889ee 4c89e2 b83b000000 0f05' + // execve(argument 1, arguments from it on, envp)
-        'bf7d000000 b83c000000 0f05', //          fail: exit(125)
+      'b89d000000 0f05 85c0 7515' + //            fail if it cannot
+        '4883c508 488b7d00 4889ee 4c89e2' + //    execve(argument 2, arguments from it on, envp)
+        'b83b000000 0f05' +
+        failure('x64', 'seal'),
     ],
     calls: [
       { architecture: 0xc000003e, numbers: [308, 272] },
@@ -40,12 +40,18 @@ const PROCESSORS: Readonly<Record<string, Processor>> = {
   arm64: {
     machine: 183,
     code: [
-      'c00280d2 410080d2 0208a0d2', //            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, description)
+      'e90340f9 f3430091 740e098b' + //           argc, argv from 1 on, envp
+        '600c8092 610240f9 0201a0d2' + //         openat(AT_FDCWD, argument 1, O_CLOEXEC)
+        '080780d2 010000d4 2003f837' + //         fail if it cannot
+        '0100a2d2 882180d2 010000d4 a0020035' + // setns(it, CLONE_NEWUSER)
+        '010080d2 020080d2 a81280d2 010000d4 00020035' + // setresgid(0, 0, 0)
+        '681280d2 010000d4 a0010035' + //         setresuid(0, 0, 0)
+        'c00280d2 410080d2 0208a0d2', //          prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, description)
       (address) => littleEndian(0xf2800002 + (address & 0xffff) * 32),
-      'e81480d2 010000d4 e00000b5' + //           fail if it cannot
-        'e90340f9 e1430091 200040f9 220c098b' + // execve(argument 1, arguments from it on, envp)
+      'e81480d2 010000d4 c0000035' + //           fail if it cannot
+        '608e40f8 e10313aa e20314aa' + //         execve(argument 2, arguments from it on, envp)
         'a81b80d2 010000d4' +
-        'a00f80d2 a80b80d2 010000d4', //          fail: exit(125)
+        failure('arm64', 'seal'),
     ],
     calls: [
       { architecture: 0xc00000b7, numbers: [268, 97] },
@@ -85,8 +91,9 @@ const filter = ([own, narrow]: Processor['calls']): readonly Instruction[] => [
 ];
 
 /**
- * A program that is called with a command and becomes it, for ever without the system calls `setns` and `unshare`, which
- * the guest needs and containerd's default filter forbids. It starts nothing if it cannot. `processor`: as
+ * A program that is called with the file of a user namespace and a command: it becomes root of that namespace and then
+ * the command, for ever without the system calls `setns` and `unshare`, which the guest needs and containerd's default
+ * filter forbids. It starts nothing if it cannot. Like `becomeProgram`, it opens no file of the image. `processor`: as
  * `process.arch`. Throws for an unknown one.
  */
 export const sealProgram = (processor: string): Buffer => {

@@ -4,6 +4,7 @@ import { becomesTrue } from '../../../poll.js';
 import { DriverError } from '../../driver-error.js';
 import { readProcess } from '../../process-table.js';
 import type { TaskEnd, TaskSpec } from '../../task-spec.js';
+import { limitInotify } from '../inotify-limits.js';
 import { toDriverError } from '../nerdctl-failures.js';
 import type { NerdctlHost } from '../nerdctl-host.js';
 import { taskArguments } from './task-arguments.js';
@@ -91,7 +92,7 @@ const runOn = async (
     await untilReached(gate, call);
     const container = (await readFile(idFile, 'utf8')).trim();
     means.found(container);
-    if (spec.network === 'public') await connect(spec.taskId, container, means);
+    await prepare(spec, container, means);
     return await passed(gate, disk, means, call, signal);
   } catch (error) {
     call.kill();
@@ -113,12 +114,19 @@ const untilReached = async (gate: TaskGate, call: AttachedCall): Promise<void> =
     throw new DriverError('host_unavailable', 'The container runtime of this host does not respond.');
 };
 
-/** Gives the task, which waits at the gate and has one process, its network under the policy of agents. */
-const connect = async (taskId: string, container: string, { host }: ContainerTaskMeans): Promise<void> => {
+/** Gives the task, which waits at the gate and has one process, its limits and its network under the policy of agents. */
+const prepare = async (
+  { taskId, network }: TaskSpec,
+  container: string,
+  { host }: ContainerTaskMeans,
+): Promise<void> => {
   const [pid] = await host.cgroups.pids(host.groups.nameOf(taskId, container));
   const first = pid === undefined ? undefined : await readProcess(pid);
   if (first === undefined) throw new Error('The task ended before it began.');
-  await host.network.connect(taskId, first);
+  await Promise.all([
+    limitInotify(first),
+    network === 'public' ? host.network.connect(taskId, first) : undefined,
+  ]);
 };
 
 /** Lets the task run from the gate to its end. */

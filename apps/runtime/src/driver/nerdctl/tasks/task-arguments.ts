@@ -1,5 +1,5 @@
 import type { TaskSpec } from '../../task-spec.js';
-import { LABELS } from '../nerdctl-arguments.js';
+import { LABELS, SHARED_LIMITS } from '../nerdctl-arguments.js';
 import { INSIDE, insidePathsOf, SYSTEM_PATH } from '../paths-inside.js';
 import type { TaskRole } from './task-role.js';
 
@@ -60,6 +60,7 @@ export const taskArguments = (
   `--cpus=${limits.cpus}`,
   `--pids-limit=${limits.processes}`,
   `--ulimit=nofile=${parts.openFiles}:${parts.openFiles}`,
+  ...SHARED_LIMITS,
   `--shm-size=${Math.floor(limits.memoryBytes * SHARED_MEMORY_SHARE)}`,
   `--tmpfs=/run:mode=0755,size=${Math.floor(limits.memoryBytes * RUN_SHARE)}`,
   `--volume=${parts.kit}:${INSIDE.kit}:ro`,
