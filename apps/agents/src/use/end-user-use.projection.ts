@@ -13,11 +13,6 @@ interface Wake extends Pick<AgentUse, 'agent_id' | 'end_user_id'> {
   readonly at: string;
 }
 
-/** `ordinal`: how many wakes of the end user the log has up to this one. */
-interface NumberedWake extends Wake {
-  readonly ordinal: number;
-}
-
 interface MonthShare extends Pick<AgentUse, 'end_user_id'> {
   readonly month: string;
   readonly awake_ms: number;
@@ -124,63 +119,39 @@ const addShares = async (tx: SqlRunner, suffix: string, shares: readonly MonthSh
   );
 };
 
-/** Drops what left the window before the newest wake of the end user, so that the rows do not depend on the batches. */
+/**
+ * Numbers the wakes, and drops what left the window before the newest wake of the end user, so that the rows do not depend
+ * on the batches. No wake is earlier than the one before it in the log: the n-th newest is in the window exactly if n wakes
+ * are. One statement, because it runs while the wake is under way.
+ */
 const addWakes = async (tx: SqlRunner, suffix: string, wakes: readonly Wake[]): Promise<void> => {
   if (wakes.length === 0) return;
   const table = `end_user_wakes_${suffix}`;
-  const numbered = JSON.stringify(numberWakes(wakes, await newestWakes(tx, table, wakes)));
   await tx.query(
-    `INSERT INTO ${table} (agent_id, epoch, end_user_id, at, ordinal)
-     SELECT agent_id, epoch, end_user_id, at, ordinal
-     FROM jsonb_populate_recordset(NULL::${table}, $1::jsonb)
-     ON CONFLICT (agent_id, epoch) DO NOTHING`,
-    [numbered],
-  );
-  await tx.query(
-    `DELETE FROM ${table} AS old USING (
-       SELECT last.end_user_id, kept.ordinal FROM (
-         SELECT end_user_id, max(at) AS newest
-         FROM jsonb_populate_recordset(NULL::${table}, $1::jsonb) GROUP BY end_user_id
-       ) AS last CROSS JOIN LATERAL (
-         SELECT ordinal FROM ${table} wake
-         WHERE wake.end_user_id = last.end_user_id AND wake.at > last.newest - make_interval(secs => $2)
-         ORDER BY ordinal LIMIT 1
-       ) AS kept
-     ) AS first
-     WHERE old.end_user_id = first.end_user_id AND old.ordinal < first.ordinal`,
-    [numbered, WAKE_WINDOW_MS / 1_000],
+    `WITH numbered AS (
+       SELECT agent_id, epoch, end_user_id, greatest(max(at) OVER earlier, last_at) AS at,
+         coalesce(last_ordinal, 0) + row_number() OVER earlier AS ordinal
+       FROM ROWS FROM (
+         jsonb_to_recordset($1::jsonb) AS (agent_id text, epoch integer, end_user_id text, at timestamptz)
+       ) WITH ORDINALITY AS wake (agent_id, epoch, end_user_id, at, place)
+       LEFT JOIN LATERAL (
+         SELECT at AS last_at, ordinal AS last_ordinal FROM ${table} known
+         WHERE known.end_user_id = wake.end_user_id ORDER BY ordinal DESC LIMIT 1
+       ) AS last ON true
+       WINDOW earlier AS (PARTITION BY end_user_id ORDER BY place)
+     ), windows AS (
+       SELECT end_user_id, max(at) - make_interval(secs => $2) AS since FROM numbered GROUP BY end_user_id
+     ), added AS (
+       INSERT INTO ${table} (agent_id, epoch, end_user_id, at, ordinal)
+       SELECT agent_id, epoch, end_user_id, at, ordinal FROM numbered JOIN windows USING (end_user_id) WHERE at > since
+       ON CONFLICT (agent_id, epoch) DO NOTHING
+     )
+     DELETE FROM ${table} AS old USING windows
+     WHERE old.end_user_id = windows.end_user_id AND old.ordinal < least(
+       (SELECT ordinal FROM ${table} known
+        WHERE known.end_user_id = windows.end_user_id AND at > since ORDER BY ordinal LIMIT 1),
+       (SELECT min(ordinal) FROM numbered WHERE numbered.end_user_id = windows.end_user_id AND at > since)
+     )`,
+    [JSON.stringify(wakes), WAKE_WINDOW_MS / 1_000],
   );
 };
-
-type NewestWake = Pick<NumberedWake, 'at' | 'ordinal'>;
-
-const newestWakes = async (
-  tx: SqlRunner,
-  table: string,
-  wakes: readonly Wake[],
-): Promise<Map<string, NewestWake>> => {
-  const found = await tx.query<{ end_user_id: string; at: Date; ordinal: string }>(
-    `SELECT owner.end_user_id, newest.at, newest.ordinal FROM unnest($1::text[]) AS owner (end_user_id)
-     CROSS JOIN LATERAL (
-       SELECT at, ordinal FROM ${table} wake WHERE wake.end_user_id = owner.end_user_id
-       ORDER BY ordinal DESC LIMIT 1
-     ) AS newest`,
-    [[...new Set(wakes.map(({ end_user_id }) => end_user_id))]],
-  );
-  return new Map(
-    found.map(({ end_user_id, at, ordinal }) => [
-      end_user_id,
-      { at: at.toISOString(), ordinal: Number(ordinal) },
-    ]),
-  );
-};
-
-/** No wake is earlier than the one before it in the log: the n-th newest is in the window exactly if n wakes are. */
-const numberWakes = (wakes: readonly Wake[], newest: Map<string, NewestWake>): readonly NumberedWake[] =>
-  wakes.map((wake) => {
-    const last = newest.get(wake.end_user_id);
-    const at = last !== undefined && Date.parse(last.at) > Date.parse(wake.at) ? last.at : wake.at;
-    const numbered = { ...wake, at, ordinal: (last?.ordinal ?? 0) + 1 };
-    newest.set(wake.end_user_id, numbered);
-    return numbered;
-  });
