@@ -11,6 +11,7 @@ const SECRET = 'BERTH_TEST_DATABASE_PASSWORD';
 describe('the containers of an installation in containerd', () => {
   let host: DriverFixture;
   let instance: string;
+  let strangers: string[];
 
   const nerdctl = (...args: readonly string[]): string =>
     execFileSync('nerdctl', [`--address=${address}`, `--namespace=${namespaceOf(instance)}`, ...args], {
@@ -18,32 +19,34 @@ describe('the containers of an installation in containerd', () => {
     }).trim();
 
   /** Starts a container past Berth. */
-  const runStranger = (name: string, ...labels: readonly string[]): string =>
-    nerdctl(
-      'run',
+  const runStranger = (name: string, ...labels: readonly string[]): string => {
+    const options = [
       '--detach',
       '--net=none',
       `--name=${name}`,
       ...labels.map((label) => `--label=${label}`),
-      'berth.test/shell:1',
-      'sleep',
-      '3600',
-    );
+    ];
+    const id = nerdctl('run', ...options, 'berth.test/shell:1', 'sleep', '3600');
+    strangers.push(id);
+    return id;
+  };
 
   const containers = (): readonly string[] =>
     nerdctl('ps', '--all', '--no-trunc', '--quiet').split('\n').filter(Boolean);
 
   beforeEach(async () => {
     process.env[SECRET] = 'hunter2';
+    strangers = [];
     host = await DriverFixture.open(nerdctlDriverUnderTest);
     instance = await instanceOf(host.dataDir);
   });
 
   afterEach(async () => {
     Reflect.deleteProperty(process.env, SECRET);
-    await host.destroy();
-    const others = containers();
+    // Before the driver closes: nerdctl makes their control groups among the installation's.
+    const others = containers().filter((id) => strangers.includes(id));
     if (others.length > 0) nerdctl('rm', '--force', ...others);
+    await host.destroy();
   });
 
   it('that bear its label and that it does not know are removed at its start, however they are named, and no others', async () => {
