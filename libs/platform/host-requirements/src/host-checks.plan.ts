@@ -7,7 +7,7 @@ export interface HostFacts {
   readonly isRoot: boolean;
   readonly kernel: FoundVersion;
   readonly nerdctl: FoundVersion;
-  /** containerd and runc as nerdctl finds them; `silent`: containerd did not respond. */
+  /** `silent`: it did not respond; `unknown` also without nerdctl. */
   readonly containerd: FoundVersion | 'silent';
   readonly runc: FoundVersion;
   readonly address: string;
@@ -70,16 +70,13 @@ export const hostChecks = (facts: HostFacts): readonly HostCheck[] => {
 };
 
 const containerdChecks = ({ nerdctl, containerd, runc, address }: HostFacts): readonly HostCheck[] => {
-  // Only nerdctl can ask them.
-  if (nerdctl === 'missing') return [];
+  const ofRunc = versionCheck('runc', runc, LEAST.runc, FULL_ARCHIVE);
   if (containerd === 'silent') {
     const problem = `containerd does not respond on ${address}: start it, or set CONTAINERD_ADDRESS to its socket.`;
-    return [check('containerd', '', problem, false)];
+    return [check('containerd', '', problem, false), ofRunc];
   }
-  return [
-    versionCheck('containerd', containerd, LEAST.containerd, FULL_ARCHIVE),
-    versionCheck('runc', runc, LEAST.runc, FULL_ARCHIVE),
-  ];
+  if (nerdctl === 'missing') return [ofRunc];
+  return [versionCheck('containerd', containerd, LEAST.containerd, FULL_ARCHIVE), ofRunc];
 };
 
 const featureChecks = (facts: HostFacts): readonly HostCheck[] => {

@@ -1,13 +1,14 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { release } from 'node:os';
 import { join } from 'node:path';
 import { cgroupMounts } from './cgroup-mounts.js';
 import { findProgram } from './find-program.js';
-import { PROGRAMS, type FoundVersion, type HostFacts } from './host-checks.plan.js';
+import { PROGRAMS, type HostFacts } from './host-checks.plan.js';
 import type { HostMeans } from './host-means.js';
-import { parseServerVersions, parseVersion } from './nerdctl-versions.js';
+import { parseContainerdVersion, parseVersion } from './nerdctl-versions.js';
 import { runtimeClassOf } from './runtime-class.js';
 import { readSubordinateIds } from './subordinate-ids.js';
 
@@ -25,22 +26,25 @@ const CNI_FOLDERS: readonly string[] = [
 
 /** Asks this host within 5 s; starts and changes nothing. */
 export const readHostFacts = async (means: HostMeans): Promise<HostFacts> => {
-  const [client, server, ids, mounts, network] = await Promise.all([
+  const address = means.address ?? DEFAULT_ADDRESS;
+  const [client, server, runc, isListening, ids, mounts, network] = await Promise.all([
     run(means.nerdctl, ['--version']),
     run(means.nerdctl, [...addressOption(means), 'version', '--format={{json .}}']),
+    run('runc', ['--version']),
+    isListened(address),
     readSubordinateIds(means.subidUser),
     readFile('/proc/mounts', 'utf8').catch(() => ''),
     run('unshare', ['--net', '--', 'sh', '-c', TRY_NETWORK]),
   ]);
-  const { containerd, runc } = server.failed ? SILENT : parseServerVersions(server.output);
   return {
     platform: process.platform,
     isRoot: process.getuid?.() === 0,
     kernel: parseVersion(release()),
     nerdctl: client.missing ? 'missing' : parseVersion(client.output),
-    containerd,
-    runc,
-    address: means.address ?? DEFAULT_ADDRESS,
+    // Only nerdctl can ask for its version.
+    containerd: client.missing && isListening ? 'unknown' : parseContainerdVersion(server.output),
+    runc: runc.missing ? 'missing' : parseVersion(runc.output),
+    address,
     subidUser: means.subidUser,
     runtimeClass: means.runtimeClass,
     missingShim: missingShim(means),
@@ -77,13 +81,14 @@ export const findCniPlugin = (name: string, cniPath: string | undefined): string
     .map((folder) => join(folder, name))
     .find((file) => existsSync(file));
 
-const SILENT: { readonly containerd: FoundVersion | 'silent'; readonly runc: FoundVersion } = {
-  containerd: 'silent',
-  runc: 'unknown',
-};
-
 const addressOption = ({ address }: HostMeans): readonly string[] =>
   address === undefined ? [] : [`--address=${address}`];
+
+const isListened = (socket: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const connection = connect(socket, () => resolve(true));
+    connection.once('error', () => resolve(false)).once('connect', () => connection.destroy());
+  });
 
 const canFreeze = (mounts: string): boolean =>
   cgroupMounts(mounts).some(({ version, controllers }) => version === 2 || controllers.includes('freezer'));
@@ -94,10 +99,10 @@ const NOT_RUNNABLE = new Set<unknown>(['ENOENT', 'EACCES']);
 const run = (
   program: string,
   args: readonly string[],
-): Promise<{ readonly output: string; readonly failed: boolean; readonly missing: boolean }> =>
+): Promise<{ readonly output: string; readonly missing: boolean }> =>
   new Promise((resolve) => {
     const options = { timeout: ASKED_WITHIN_MS, killSignal: 'SIGKILL' } as const;
     execFile(program, args, options, (error, output) =>
-      resolve({ output, failed: error !== null, missing: NOT_RUNNABLE.has(error?.code ?? 0) }),
+      resolve({ output, missing: NOT_RUNNABLE.has(error?.code ?? 0) }),
     );
   });

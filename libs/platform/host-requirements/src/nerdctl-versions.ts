@@ -6,16 +6,10 @@ export const parseVersion = (text: string): FoundVersion => {
   return major === undefined || minor === undefined ? 'unknown' : [Number(major), Number(minor)];
 };
 
-/** Parses the output of `nerdctl version --format '{{json .}}'`. */
-export const parseServerVersions = (
-  output: string,
-): { readonly containerd: FoundVersion | 'silent'; readonly runc: FoundVersion } => {
-  const components = componentsOf(output);
-  const versionOf = (name: string): FoundVersion | undefined => {
-    const version = components.find((component) => component.Name === name)?.Version;
-    return version === undefined ? undefined : parseVersion(version);
-  };
-  return { containerd: versionOf('containerd') ?? 'silent', runc: versionOf('runc') ?? 'missing' };
+/** Parses containerd's version from the output of `nerdctl version --format '{{json .}}'`. */
+export const parseContainerdVersion = (output: string): FoundVersion | 'silent' => {
+  const version = componentsOf(output).find(({ Name }) => Name === 'containerd')?.Version;
+  return version === undefined ? 'silent' : parseVersion(version);
 };
 
 interface Component {

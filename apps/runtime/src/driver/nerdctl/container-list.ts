@@ -9,7 +9,10 @@ export interface ListedContainer extends ListedBox {
 const NAME = /^(?:(agt_[0-9a-z]+)\.(\d+)|(dep_[0-9a-z]+)\.task)$/;
 const ID = /^[0-9a-f]{64}$/;
 
-/** Parses the output of `nerdctl ps --format json`; omits containers that Berth did not name. */
+/**
+ * Parses the output of `nerdctl ps --format json`. A container that Berth did not name is listed under its own id, like
+ * what is left of a task.
+ */
 export const parseContainerList = (output: string): readonly ListedContainer[] =>
   output
     .split('\n')
@@ -23,5 +26,5 @@ const toContainer = (entry: unknown): ListedContainer | undefined => {
   const [, agentId, epoch, taskId] = NAME.exec(String(name)) ?? [];
   if (typeof id !== 'string' || !ID.test(id)) return undefined;
   if (taskId !== undefined) return { agentId: taskId, epoch: null, id };
-  return agentId === undefined ? undefined : { agentId, epoch: Number(epoch), id };
+  return agentId === undefined ? { agentId: id, epoch: null, id } : { agentId, epoch: Number(epoch), id };
 };

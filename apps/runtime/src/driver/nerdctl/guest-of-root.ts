@@ -13,8 +13,18 @@ const PATHS = 1;
 /** Flag of the system calls that create and enter namespaces. */
 const CLONE_NEWUSER = 0x10000000;
 
+/** With control groups of version 1, a folder in memory that belongs to root inside. */
+const GROUPS = '/sys/fs/cgroup';
+/** Belongs to root inside too. Devices and links need no more. */
+const DEV_SIZE = 'size=64k';
+
 /** The members of an OCI runtime configuration that this file changes. */
 interface RuntimeSpec {
+  readonly mounts: readonly {
+    readonly destination: string;
+    readonly options?: readonly string[];
+    readonly [other: string]: unknown;
+  }[];
   readonly process: {
     readonly capabilities?: {
       readonly permitted?: readonly string[];
@@ -24,6 +34,7 @@ interface RuntimeSpec {
     readonly [other: string]: unknown;
   };
   readonly linux: {
+    readonly readonlyPaths?: readonly string[];
     readonly seccomp?: { readonly syscalls?: readonly object[]; readonly [other: string]: unknown };
     readonly [other: string]: unknown;
   };
@@ -46,12 +57,13 @@ export const becomeGuestOfRoot = async (scope: ContainerdScope, id: string): Pro
 };
 
 /**
- * The configuration with the guest as a user that is not root and keeps its capabilities, and with the two system calls
- * that lead into a user namespace. Throws for one without a filter of system calls.
+ * The configuration with the guest as a user that is not root and keeps its capabilities, with the two system calls that
+ * lead into a user namespace, and without room in memory but in the folders for it. Throws for one without a filter of
+ * system calls.
  */
 export const guestOfRoot = (spec: RuntimeSpec): RuntimeSpec => {
   const { capabilities } = spec.process;
-  const { seccomp } = spec.linux;
+  const { seccomp, readonlyPaths = [] } = spec.linux;
   const permitted = capabilities?.permitted;
   if (seccomp === undefined || permitted === undefined)
     throw new Error('The container has no filter of system calls, or no capabilities.');
@@ -61,13 +73,17 @@ export const guestOfRoot = (spec: RuntimeSpec): RuntimeSpec => {
     args: [{ index, value: CLONE_NEWUSER, op: 'SCMP_CMP_EQ' }],
   });
   const syscalls = [...(seccomp.syscalls ?? []), allowed('unshare', 0), allowed('setns', 1)];
+  const mounts = spec.mounts.map((mount) =>
+    mount.destination === '/dev' ? { ...mount, options: [...(mount.options ?? []), DEV_SIZE] } : mount,
+  );
   return {
     ...spec,
+    mounts,
     process: {
       ...spec.process,
       user: { uid: GUEST_OF_ROOT, gid: GUEST_OF_ROOT },
       capabilities: { ...capabilities, inheritable: permitted, ambient: permitted },
     },
-    linux: { ...spec.linux, seccomp: { ...seccomp, syscalls } },
+    linux: { ...spec.linux, seccomp: { ...seccomp, syscalls }, readonlyPaths: [...readonlyPaths, GROUPS] },
   };
 };

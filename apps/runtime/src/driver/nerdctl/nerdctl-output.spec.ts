@@ -126,8 +126,9 @@ describe('the list of containers', () => {
     expect(found).toEqual([{ agentId: 'agt_01', epoch: 7, id: ID }]);
   });
 
-  it('omits containers that Berth did not name, and is empty without containers', () => {
-    expect(parseContainerList(line('postgres'))).toEqual([]);
+  it('names a container that is neither an agent’s nor a task’s by its id, and is empty without containers', () => {
+    const found = parseContainerList(`${line('postgres')}\n${line('')}\n${line('agt_01')}`);
+    expect(found).toEqual(Array(3).fill({ agentId: ID, epoch: null, id: ID }));
     expect(parseContainerList('\n')).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { execa } from 'execa';
+import { execa, type Options } from 'execa';
 import { whenContainerdStops } from './containerd-probe.js';
 import type { CallNerdctl } from './images/image-store.js';
 import { scopeArguments } from './nerdctl-arguments.js';
@@ -10,18 +10,23 @@ import type { AttachedCall } from './tasks/container-task.js';
 const CALL_MS = 20_000;
 const FORCED_AFTER_MS = 250;
 
+/** The commands that create a container. */
+const CREATES = new Set(['run', 'create']);
+/** What nerdctl needs of this process's variables to create one. */
+const NEEDED = ['PATH', 'HOME', 'TMPDIR', 'NERDCTL_TOML', 'CONTAINERD_SNAPSHOTTER'];
+
 /** The program nerdctl, for this installation. */
 export class NerdctlProgram {
   constructor(private readonly host: Pick<NerdctlHost, 'program' | 'environment' | 'scope' | 'address'>) {}
 
   /** Returns the output. Errors: see `toDriverError`. */
   async call(args: readonly string[], options: Parameters<CallNerdctl>[1] = {}): Promise<string> {
-    const { program, environment, scope, address } = this.host;
+    const { program, scope, address } = this.host;
     const { timeoutMs = CALL_MS, signal } = options;
     const ended = new AbortController();
     const unavailable = whenContainerdStops(address, ended.signal);
     const result = await execa(program, [...scopeArguments(scope), ...args], {
-      env: environment,
+      ...this.#environmentOf(args),
       stdin: 'ignore',
       timeout: timeoutMs,
       cancelSignal: signal === undefined ? unavailable : AbortSignal.any([signal, unavailable]),
@@ -41,9 +46,9 @@ export class NerdctlProgram {
 
   /** Runs it until its container ends. */
   attach(args: readonly string[], onOutput: (chunk: Buffer) => void): AttachedCall {
-    const { program, environment, scope } = this.host;
+    const { program, scope } = this.host;
     const child = execa(program, [...scopeArguments(scope), ...args], {
-      env: environment,
+      ...this.#environmentOf(args),
       stdin: 'ignore',
       buffer: { stdout: false },
       reject: false,
@@ -53,5 +58,16 @@ export class NerdctlProgram {
       ended: child.then(({ exitCode, stderr }) => ({ exitCode, stderr })),
       kill: () => void child.kill('SIGKILL'),
     };
+  }
+
+  /**
+   * nerdctl stores its variables with the container that it creates, in files of containerd that every user of the machine
+   * can read, so that it does not get this process's passwords and keys.
+   */
+  #environmentOf([command = '']: readonly string[]): Pick<Options, 'env' | 'extendEnv'> {
+    const { environment } = this.host;
+    if (!CREATES.has(command)) return { env: environment };
+    const needed = Object.fromEntries(NEEDED.map((name) => [name, process.env[name]]));
+    return { env: { ...needed, ...environment }, extendEnv: false };
   }
 }

@@ -78,7 +78,7 @@ export class NerdctlDriver extends Driver {
     await this.#ended.forgetAllBut(found);
     // What ended the process before may have cut off the removal of one of them.
     if (found.length > 0) this.#ended.suspect();
-    // Tasks do not outlive the process that started them.
+    // Tasks do not outlive the process that started them, and Berth does not know what it did not name.
     for (const { agentId, epoch } of found) if (epoch === null) await this.stop(agentId, 0);
     await this.#host.taskDisks.releaseAll();
     await this.#host.disks.unmountAll(new Set(found.map(({ agentId }) => agentId)));

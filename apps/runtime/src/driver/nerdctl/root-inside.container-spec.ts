@@ -130,6 +130,24 @@ describe('an agent that is root inside', () => {
     expect(await started.sh('test -x /.berth/kit/bin/node && echo whole')).toBe('whole');
   });
 
+  it('writes, unless its root file system is writable, only to its volume and to the folders in memory', async () => {
+    const other = await host.start({ user: 'root' });
+    for (const folder of [
+      '/',
+      '/bin',
+      '/etc',
+      '/.berth',
+      '/proc/sys/kernel',
+      '/sys/kernel',
+      '/sys/fs/cgroup',
+    ])
+      expect([folder, (await other.run(`echo x > ${folder}/probe`)).exitCode]).toEqual([folder, 1]);
+    for (const folder of ['/workspace', '/tmp', '/var/tmp', '/run', '/dev/shm'])
+      expect([folder, (await other.run(`echo x > ${folder}/probe`)).exitCode]).toEqual([folder, 0]);
+    const filled = await other.run('dd if=/dev/zero of=/dev/probe bs=1M count=1');
+    expect(filled).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(/No space left/) as unknown });
+  });
+
   it('cannot leave its namespaces or create others, nor change the kernel’s settings, nor make devices', async () => {
     const attempts = [
       'busybox unshare -U true',

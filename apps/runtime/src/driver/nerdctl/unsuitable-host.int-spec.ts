@@ -21,6 +21,8 @@ describe('a runtime on a host without what the nerdctl driver needs', () => {
       NATS_URL: 'nats://127.0.0.1:1',
       BERTH_RUNTIME: 'nerdctl',
       BERTH_RUNTIME_DATA: data,
+      PATH: folder,
+      CONTAINERD_ADDRESS: join(folder, 'containerd.sock'),
       CNI_PATH: folder,
       BERTH_NERDCTL: nerdctl,
     };
@@ -37,6 +39,8 @@ describe('a runtime on a host without what the nerdctl driver needs', () => {
     const { code, lines } = await start(join(folder, 'nerdctl'));
     expect(code).toBe(69);
     expect(lines).toContainEqual(expect.stringMatching(/nerdctl 2\.1 or newer is missing/));
+    expect(lines).toContainEqual(expect.stringMatching(/containerd does not respond on \S+containerd\.sock/));
+    expect(lines).toContainEqual(expect.stringMatching(/runc 1\.2 or newer is missing/));
     expect(lines).toContainEqual(expect.stringMatching(/CNI plugins bridge, host-local, loopback, firewall/));
   });
 
