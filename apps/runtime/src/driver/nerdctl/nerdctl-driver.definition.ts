@@ -2,7 +2,7 @@ import { hostProblems, readHostFacts, readHostMeans } from '@berth/host-requirem
 import type { DriverDefinition } from '../driver-definition.js';
 import { NerdctlDriver } from './nerdctl.driver.js';
 
-/** `BERTH_RUNTIME=nerdctl`. Reads BERTH_NERDCTL (nerdctl), CONTAINERD_ADDRESS, CNI_PATH. */
+/** `BERTH_RUNTIME=nerdctl`. Reads BERTH_NERDCTL (nerdctl), CONTAINERD_ADDRESS, CNI_PATH, NERDCTL_TOML, CONTAINERD_SNAPSHOTTER. */
 export const nerdctlDriver: DriverDefinition = {
   configure(reader, operator) {
     const { class: runtimeClass, subidUser } = operator.current.runtime;

@@ -1,4 +1,5 @@
 import { mkdir, realpath } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { DEFAULT_ADDRESS, findProgram, openFilesLimit, readSubordinateIds } from '@berth/host-requirements';
 import type { OperatorSettings } from '@berth/operator-file';
@@ -29,6 +30,8 @@ export interface NerdctlDriverOptions {
   readonly address: string | undefined;
   /** Folder of the CNI plugins; undefined: nerdctl's own default. */
   readonly cniPath: string | undefined;
+  /** nerdctl's own settings, by the names of their variables. */
+  readonly nerdctlSettings?: Readonly<Record<string, string>>;
   /** Folder of the guest's kits; undefined: below the data folder. */
   readonly kits?: string;
   readonly operator: Pick<OperatorSettings, 'current'>;
@@ -48,6 +51,7 @@ export interface NerdctlHost {
   readonly program: string;
   /** Socket of containerd. */
   readonly address: string;
+  /** All that nerdctl needs of this process's variables. */
   readonly environment: Readonly<Record<string, string>>;
   readonly scope: NerdctlScope;
   readonly containerd: ContainerdScope;
@@ -100,7 +104,13 @@ export const openNerdctlHost = async (options: NerdctlDriverOptions): Promise<Ne
     instance,
     program: nerdctl,
     address: address ?? DEFAULT_ADDRESS,
-    environment: cniPath === undefined ? {} : { CNI_PATH: cniPath },
+    environment: {
+      ...options.nerdctlSettings,
+      ...(cniPath === undefined ? {} : { CNI_PATH: cniPath }),
+      PATH: options.path,
+      HOME: homedir(),
+      TMPDIR: tmpdir(),
+    },
     scope,
     containerd: { address: address ?? DEFAULT_ADDRESS, namespace },
     kit,

@@ -12,8 +12,6 @@ const FORCED_AFTER_MS = 250;
 
 /** The commands that create a container. */
 const CREATES = new Set(['run', 'create']);
-/** What nerdctl needs of this process's variables to create one. */
-const NEEDED = ['PATH', 'HOME', 'TMPDIR', 'NERDCTL_TOML', 'CONTAINERD_SNAPSHOTTER'];
 
 /** The program nerdctl, for this installation. */
 export class NerdctlProgram {
@@ -65,9 +63,6 @@ export class NerdctlProgram {
    * can read, so that it does not get this process's passwords and keys.
    */
   #environmentOf([command = '']: readonly string[]): Pick<Options, 'env' | 'extendEnv'> {
-    const { environment } = this.host;
-    if (!CREATES.has(command)) return { env: environment };
-    const needed = Object.fromEntries(NEEDED.map((name) => [name, process.env[name]]));
-    return { env: { ...needed, ...environment }, extendEnv: false };
+    return { env: this.host.environment, extendEnv: !CREATES.has(command) };
   }
 }

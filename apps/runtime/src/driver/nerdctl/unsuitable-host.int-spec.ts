@@ -60,6 +60,7 @@ describe('a runtime on a host without what the nerdctl driver needs', () => {
     const means = {
       nerdctl,
       address: undefined,
+      nerdctlSettings: {},
       cniPath: folder,
       subidUser: 'nobody-has-ids',
       runtimeClass: 'runc',
