@@ -76,9 +76,17 @@ export interface NerdctlHost {
   close(agentsLiveOn: boolean): Promise<void>;
 }
 
+const environmentOf = ({ nerdctlSettings, cniPath, path }: NerdctlDriverOptions): Record<string, string> => ({
+  ...nerdctlSettings,
+  ...(cniPath === undefined ? {} : { CNI_PATH: cniPath }),
+  PATH: path,
+  HOME: homedir(),
+  TMPDIR: tmpdir(),
+});
+
 /** Prepares folders, control groups, the guest's kit and the network. Errors: `host_unsuitable`. */
 export const openNerdctlHost = async (options: NerdctlDriverOptions): Promise<NerdctlHost> => {
-  const { dataDir, guestMain, nerdctl, address, cniPath, subidUser, kits } = options;
+  const { dataDir, guestMain, nerdctl, address, subidUser, kits } = options;
   const ids = await readSubordinateIds(subidUser);
   if (ids === undefined)
     throw new DriverError('host_unsuitable', `/etc/subuid and /etc/subgid have no range for ${subidUser}.`);
@@ -104,13 +112,7 @@ export const openNerdctlHost = async (options: NerdctlDriverOptions): Promise<Ne
     instance,
     program: nerdctl,
     address: address ?? DEFAULT_ADDRESS,
-    environment: {
-      ...options.nerdctlSettings,
-      ...(cniPath === undefined ? {} : { CNI_PATH: cniPath }),
-      PATH: options.path,
-      HOME: homedir(),
-      TMPDIR: tmpdir(),
-    },
+    environment: environmentOf(options),
     scope,
     containerd: { address: address ?? DEFAULT_ADDRESS, namespace },
     kit,
