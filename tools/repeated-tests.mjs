@@ -47,7 +47,9 @@ export function repeatable(report, failures) {
   if (tests.length === 0 || tests.length > MOST_REPEATED || tests.length !== failures) return undefined;
   const files = new Set(tests.map(({ file }) => file));
   const names = tests.map(({ name }) => name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
-  return { tests, arguments: [...files, '--testNamePattern', `^(${names.join('|')})$`] };
+  // One file at a time: those that need the most time would only make each other late again.
+  const args = [...files, '--no-file-parallelism', '--testNamePattern', `^(${names.join('|')})$`];
+  return { tests, arguments: args };
 }
 
 /**

@@ -27,7 +27,12 @@ describe('failed tests', () => {
       file('c.spec.ts', { 'c ends': 'passed' }),
     );
     const again = repeatable(failed, 2);
-    expect(again?.arguments.slice(0, -1)).toEqual(['a.spec.ts', 'b.spec.ts', '--testNamePattern']);
+    expect(again?.arguments.slice(0, -1)).toEqual([
+      'a.spec.ts',
+      'b.spec.ts',
+      '--no-file-parallelism',
+      '--testNamePattern',
+    ]);
     const pattern = new RegExp(again?.arguments.at(-1) ?? '');
     expect(['a thing > a (b) is 1.5|2', 'a thing > b ends'].every((name) => pattern.test(name))).toBe(true);
     const others = ['a thing > a (b) is 145', 'a thing > b ends late', 'a thing > a is kept', 'b ends', '2'];

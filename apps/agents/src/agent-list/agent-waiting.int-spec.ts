@@ -1,5 +1,11 @@
 import type { AgentState, AgentView } from '@berth/contracts/agents';
-import { EventStreams, connectEventStore, ProjectionRunner, type EventStore } from '@berth/event-store';
+import {
+  EventStreams,
+  connectEventStore,
+  ProjectionRunner,
+  streamName,
+  type EventStore,
+} from '@berth/event-store';
 import { newId } from '@berth/kernel';
 import { NatsLink, NatsNotices } from '@berth/messaging';
 import { openDatabase, type Database } from '@berth/persistence';
@@ -19,6 +25,7 @@ import { AgentListQuery } from './agent-list.query.js';
 
 const ACCOUNT = 'acc_1';
 const NOTICES = 'berth.notice.agents.projections.agent-list';
+const NOTICE_WITHIN_MS = 20_000;
 const log = createLogger({ service: 'test', level: 'silent' });
 
 /** The parts of one instance of the service that waiting reads need. */
@@ -63,6 +70,8 @@ beforeAll(async () => {
   reader = await start(infra.natsUrl.replace(`:${infra.part('nats').port}`, `:${proxy.port}`));
   running = writer.runner.run(ending.signal);
   await writer.runner.untilCaughtUp();
+  // The first watch subscribes to the notices, which counts as a change.
+  await created();
 });
 
 afterEach(() => {
@@ -86,11 +95,9 @@ const send = async (agentId: string, command: AgentCommand): Promise<void> => {
 
 const now = (): string => new Date().toISOString();
 
-const create = async (): Promise<string> => {
-  const agentId = newId('agt');
+const create = async (agentId: string): Promise<void> => {
   const profile = aProfile(agentId);
   await send(agentId, { type: 'Create', agentId, profile, host: 'hst_1', attempt: 0, at: now() });
-  return agentId;
 };
 
 const confirmStarted = (agentId: string): Promise<void> =>
@@ -104,9 +111,12 @@ const confirmStarted = (agentId: string): Promise<void> =>
 const waitFor = (agentId: string, state: AgentState, timeoutSeconds = 20): Promise<AgentView> =>
   reader.query.waitFor({ accountId: ACCOUNT, agentId, wait: { state, timeoutSeconds } });
 
-/** Resolves when the list of the other instance has the agent. */
+/** Resolves when the list has the agent, and its notice has reached the other instance: later it would cause a read. */
 const created = async (): Promise<string> => {
-  const agentId = await create();
+  const agentId = newId('agt');
+  using creation = reader.runner.watchStream(streamName(agentCodec.category, agentId));
+  await create(agentId);
+  await creation.changed(NOTICE_WITHIN_MS);
   await eventually(async () => {
     const rows = await reader.database.query('SELECT 1 FROM agent_list WHERE id = $1', [agentId]);
     return rows.length === 1;
