@@ -29,7 +29,7 @@ export const nerdctlDriverOn = async (
     kits: join(tmpdir(), 'kits'),
     operator: { current: operatorFileWith('{}') },
     subidUser: 'berth',
-    path: '',
+    path: process.env['PATH'] ?? '',
     log: quietLog,
     ...changes,
   });
