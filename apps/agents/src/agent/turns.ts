@@ -6,16 +6,16 @@ import pLimit from 'p-limit';
  * connection to the database until their time is up.
  */
 const AT_A_TIME = 8;
-/** A failing turn takes almost all the time that a caller has during an outage, so nobody waits much longer than it. */
+/** During an outage, a failing turn takes almost all the time that a caller has, so a caller that waited longer fails with it. */
 const PATIENCE_MS = 100;
 
 const isOutage = (error: unknown): boolean =>
   isDomainError(error, 'unavailable') && error.code === 'service_unavailable';
 
 /**
- * Runs work a few at a time; the rest waits for its turn. During an outage, the error of the first that fails ends the
- * wait of the others, too: of those that have waited for a while in which no work succeeded. A part that only some work
- * needs is no outage for the rest.
+ * Runs work a few at a time; the rest waits for its turn. When work fails with `service_unavailable`, what has waited for
+ * more than `PATIENCE_MS` fails with the same error, unless other work succeeded in that time: then the failed part is one
+ * that not all work needs.
  */
 export const inTurns = (
   now: () => number = () => performance.now(),
