@@ -107,6 +107,12 @@ import { DueAgentsQuery } from './timers/due-agents.query.js';
 import { endUserUseProjection } from './use/end-user-use.projection.js';
 import { SpendQuery } from './use/spend.query.js';
 
+/**
+ * No caller waits for `end-user-use`, and admissions know the wakes that it does not have yet. After this time a wake is
+ * over, so that its events are one batch that does not compete with it.
+ */
+const GATHER_MS = 100;
+
 @Module({
   imports: [
     PlatformModule.forService({
@@ -122,7 +128,7 @@ import { SpendQuery } from './use/spend.query.js';
     }),
     ProjectionModule.forFeature(deploymentListProjection),
     ProjectionModule.forFeature(hostListProjection),
-    ProjectionModule.forFeature(endUserUseProjection),
+    ProjectionModule.forFeature(endUserUseProjection, { gatherMs: GATHER_MS }),
     RelayModule.forFeature({ categories: [agentCodec.category], toContractEvent }),
   ],
   controllers: [

@@ -35,6 +35,11 @@ export class AgentCommandHandler {
     return (await this.streams.load(agentId)).state.agent;
   }
 
+  /** The agent as this process knows it, if it does; other processes may have changed it since. */
+  known(agentId: string): Agent | undefined {
+    return this.streams.known(agentId)?.agent;
+  }
+
   /** Returns the agent with its row, both folded from the log, even if the agent list lags. */
   async loadWithRow(agentId: string): Promise<AgentWithRow> {
     return (await this.streams.load(agentId)).state;

@@ -2,7 +2,7 @@ import type { EnsureAwake } from '@berth/contracts/agents';
 import { endUsersRequests } from '@berth/contracts/end-users';
 import { runtimeRequests } from '@berth/contracts/runtime';
 import { DomainError, newId } from '@berth/kernel';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { AgentActivity } from '../agent-list/agent-activity.js';
 import { EndUserUses } from '../agent-list/end-user-uses.js';
 import { emptyTables, eventsOf, guest, MemoryAgents, silent } from '../fixtures/memory-agents.fixture.js';
@@ -22,10 +22,13 @@ beforeEach(() => {
 });
 
 const admitting: Admission = { admit: () => Promise.resolve(null) };
-const handler = (admission: Admission = admitting): EnsureAwakeHandler =>
+const handler = (
+  admission: Admission = admitting,
+  { agents, lifecycle }: Pick<MemoryAgents, 'agents' | 'lifecycle'> = memory,
+): EnsureAwakeHandler =>
   new EnsureAwakeHandler(
-    memory.agents,
-    memory.lifecycle,
+    agents,
+    lifecycle,
     admission,
     new AgentActivity(emptyTables),
     new EndUserUses(memory.hosts, silent),
@@ -110,6 +113,46 @@ describe('ensuring that an agent is awake', () => {
     await expect(handler(refusing).handle(request())).rejects.toMatchObject({ code: 'suspended' });
     expect(memory.hosts.requests).toEqual([]);
     expect(await memory.after(agentId, 4)).toEqual([]);
+  });
+
+  it('wakes an agent that it knows to be asleep without a read of the log before', async () => {
+    await given(...running, asleep(1, 'warm'));
+    await memory.agents.load(agentId);
+    const reads = vi.spyOn(memory.store, 'read');
+    const readsAtAdmission: number[] = [];
+    const admission: Admission = {
+      admit: (act) => {
+        if (act === 'wake') readsAtAdmission.push(reads.mock.calls.length);
+        return Promise.resolve(null);
+      },
+    };
+    expect(await handler(admission).handle(request())).toMatchObject({ epoch: 2 });
+    expect(readsAtAdmission).toEqual([0]);
+    expect(await memory.after(agentId, 4)).toEqual(['AgentStarting.v2', 'AgentStarted']);
+  });
+
+  it('returns an agent that another process has woken, also if the wake would have been refused', async () => {
+    await given(...running, asleep(1, 'warm'));
+    await memory.agents.load(agentId);
+    await handler(admitting, memory.anotherProcess()).handle(request());
+    const refusing: Admission = {
+      admit: () => Promise.reject(new DomainError('exhausted', 'wake_limit_reached', 'Wait.')),
+    };
+    for (const choice of ['wake', 'refuse'] as const)
+      expect(await handler(refusing).handle(request({ asleep: choice }))).toMatchObject({ epoch: 2 });
+  });
+
+  it('waits for an outage of the admission once', async () => {
+    await given(...running, asleep(1, 'warm'));
+    await memory.agents.load(agentId);
+    const admit = vi.fn<Admission['admit']>(() =>
+      Promise.reject(new DomainError('unavailable', 'service_unavailable', 'Try again shortly.')),
+    );
+    for (const choice of ['wake', 'refuse'] as const)
+      await expect(handler({ admit }).handle(request({ asleep: choice }))).rejects.toMatchObject({
+        code: 'service_unavailable',
+      });
+    expect(admit).toHaveBeenCalledTimes(2);
   });
 
   it('thaws it with the policy of its admission, which is looked up again only for another start', async () => {

@@ -1,5 +1,5 @@
 import type { AwakeAgent, EnsureAwake } from '@berth/contracts/agents';
-import { DomainError, isDomainError, stepOf } from '@berth/kernel';
+import { DomainError, isDomainError, stepOf, type ErrorKind } from '@berth/kernel';
 import { pause } from '@berth/supervision';
 import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
@@ -19,6 +19,12 @@ const OVERALL_MS = 62_000;
 const UNREACHABLE_MS = 2_500;
 const RETRY_MS = 250;
 
+/** An admission on the state of a sleeping agent that this process knows; undefined if the wake was refused on it. */
+interface EarlyAdmission {
+  readonly agent: LiveAgent;
+  readonly admission: Promise<{ readonly wake: AdmittedWake | null } | undefined>;
+}
+
 /** Returns the host and epoch of an awake agent; wakes the agent first if it sleeps. Concurrent callers cause one start. */
 @Injectable()
 export class EnsureAwakeHandler {
@@ -37,19 +43,15 @@ export class EnsureAwakeHandler {
     const end = start + OVERALL_MS;
     let { refusedEpoch } = request;
     for (let round = 0; Date.now() < end; round++) {
-      const agent = ofAccount(await this.agents.load(request.agentId), request.accountId);
+      const early = round === 0 ? this.admitKnown(request) : undefined;
+      const agent = await this.current(request, early);
       if (agent.life.state === 'running' && agent.epoch !== refusedEpoch) {
         // A suspension may have begun since the wake was admitted.
         if (round > 0) await this.admission.admit('use', ownerOf(agent.profile));
         return this.awake(agent, request);
       }
-      const command = {
-        type: 'Wake',
-        refusedEpoch,
-        admittedAt: agent.epoch,
-        at: new Date().toISOString(),
-      } as const;
-      const admitted = await this.admit(agent, command, request);
+      const command = wakeCommand(agent, refusedEpoch);
+      const admitted = await this.admitOnce(agent, command, request, early);
       if (request.asleep === 'refuse') throw asleep(agent, refusedEpoch);
       await this.agents.handle(request.agentId, command, stepOf(request, `wake:${String(round)}`));
       refusedEpoch = null;
@@ -61,6 +63,43 @@ export class EnsureAwakeHandler {
       await pause(RETRY_MS);
     }
     throw tooLate();
+  }
+
+  /**
+   * Begins the admission of a wake on the state that this process knows, so that reading the log takes no further time.
+   * Undefined unless the agent is asleep there.
+   */
+  private admitKnown(request: EnsureAwake): EarlyAdmission | undefined {
+    const agent = this.agents.known(request.agentId);
+    if (agent?.status !== 'live' || agent.life.state !== 'sleeping') return undefined;
+    if (agent.profile.accountId !== request.accountId) return undefined;
+    const admission = this.admit(agent, wakeCommand(agent, request.refusedEpoch), request).then(
+      (wake) => ({ wake }),
+      unlessRefused,
+    );
+    admission.catch(() => undefined);
+    return { agent, admission };
+  }
+
+  /**
+   * The agent as the log has it. An admitted wake begins without a read: the log accepts it on the newest state only. A
+   * refusal has to be decided on the newest state, for the agent may be awake by now.
+   */
+  private async current(request: EnsureAwake, early: EarlyAdmission | undefined): Promise<LiveAgent> {
+    if (early !== undefined && request.asleep !== 'refuse' && (await early.admission) !== undefined)
+      return early.agent;
+    return ofAccount(await this.agents.load(request.agentId), request.accountId);
+  }
+
+  private async admitOnce(
+    agent: LiveAgent,
+    command: AgentCommandOf<'Wake'>,
+    request: EnsureAwake,
+    early: EarlyAdmission | undefined,
+  ): Promise<AdmittedWake | null> {
+    const isSame = early?.agent.epoch === agent.epoch && early.agent.life.state === agent.life.state;
+    const admitted = isSame ? await early.admission : undefined;
+    return admitted === undefined ? await this.admit(agent, command, request) : admitted.wake;
   }
 
   /** Does not count a wake for a call that must not wake the agent. */
@@ -92,6 +131,21 @@ export class EnsureAwakeHandler {
     return { agentId, endUserId, host: agent.host ?? '', epoch, guest };
   }
 }
+
+const REFUSALS: ReadonlySet<string> = new Set<ErrorKind>(['forbidden', 'payment_required', 'exhausted']);
+
+/** Rethrows an outage, which a second admission would only wait for again. */
+const unlessRefused = (error: unknown): undefined => {
+  if (isDomainError(error) && REFUSALS.has(error.kind)) return undefined;
+  throw error;
+};
+
+const wakeCommand = ({ epoch }: LiveAgent, refusedEpoch: number | null): AgentCommandOf<'Wake'> => ({
+  type: 'Wake',
+  refusedEpoch,
+  admittedAt: epoch,
+  at: new Date().toISOString(),
+});
 
 /** Returns `agent_asleep`; throws instead the error that a wake would cause, if any, for example `agent_stopped`. */
 const asleep = (agent: LiveAgent, refusedEpoch: number | null): DomainError => {

@@ -365,6 +365,16 @@ describe('the wakes of an end user', () => {
     expect(counted).toEqual([]);
   });
 
+  it('are not counted for a call that does not begin one', async () => {
+    const owner = await anEndUser({ wakes_per_hour: 1 });
+    const [rule] = rules() as readonly [OwnerAdmission];
+    for (let n = 0; n < 2; n++) expect(await rule.admit('wake', owner)).toBeNull();
+    const { endUserId } = owner;
+    for (const table of ['wake_admissions', 'wake_gates'])
+      expect(await first().query(`SELECT FROM ${table} WHERE end_user_id = $1`, [endUserId])).toEqual([]);
+    expect(await codeOf(rule.admit('wake', owner, wakeOf(newId('agt'), 2)))).toBe('admitted');
+  });
+
   it('are not limited for other end users, nor for agents without an end user', async () => {
     await anEndUser({ wakes_per_hour: 0 });
     const [rule] = rules() as readonly [OwnerAdmission];

@@ -43,10 +43,13 @@ const LAST_THAT_FITS = `
     ORDER BY newest.ordinal DESC LIMIT 1
   )`;
 
+const AWAKE_MS = `
+  CASE WHEN jsonb_exists(${POLICY_IN_FORCE}, 'compute_minutes_cap')
+    THEN ${awakeMs('owner', 'asked.month', 'asked.now')} ELSE 0 END AS "awakeMs"`;
+
 const FACTS = `
   SELECT owner.end_user_id, asked.agent_id, asked.epoch, asked.now, ${suspensionOf('owner')}, ${POLICY_IN_FORCE} AS policy,
-    CASE WHEN jsonb_exists(${POLICY_IN_FORCE}, 'compute_minutes_cap')
-      THEN ${awakeMs('owner', 'asked.month', 'asked.now')} ELSE 0 END AS "awakeMs",
+    ${AWAKE_MS},
     EXISTS (
       SELECT FROM wake_admissions same WHERE same.agent_id = asked.agent_id AND same.epoch = asked.epoch
         AND same.at > asked.now - make_interval(secs => ${JOIN_MS / 1_000})
@@ -69,6 +72,16 @@ const VERDICT = `
     WHEN agent_id IS NULL OR (policy ->> 'wakes_per_hour') IS NULL OR "isAdmitted" THEN 'not_limited'
     WHEN (policy ->> 'wakes_per_hour')::integer = 0 OR "blockedSince" IS NOT NULL THEN 'wake_limit_reached'
     ELSE 'fits' END`;
+
+/** The decision on a start that is no wake, or that is not to begin: no wake limit applies, and nothing is written. */
+const CHECK = `
+  SELECT "accountSuspended", "endUserSuspended", policy, ${VERDICT} AS verdict, "blockedSince", false AS "isCounted"
+  FROM (
+    SELECT NULL::text AS agent_id, ${suspensionOf('owner')}, ${POLICY_IN_FORCE} AS policy, ${AWAKE_MS},
+      false AS "isAdmitted", NULL::timestamptz AS "blockedSince"
+    FROM (SELECT $1::text AS account_id, $2::text AS end_user_id) AS owner
+    CROSS JOIN (SELECT $3::timestamptz AS now, $4::timestamptz AS month) AS asked ${joinPolicy('owner')}
+  ) AS facts`;
 
 /**
  * One statement, because each costs a wake a round trip. It counts the wake only at the revision of the gate that it read,
@@ -126,14 +139,10 @@ export class WakeLedger {
     wake: Wake | undefined,
     now: number,
   ): Promise<Decided> {
-    const [row] = await this.database.query<Row>(ADMIT, [
-      accountId,
-      endUserId,
-      isoTime(now),
-      isoTime(monthOf(now).begin),
-      wake?.agentId ?? null,
-      wake?.epoch ?? null,
-    ]);
+    const asked = [accountId, endUserId, isoTime(now), isoTime(monthOf(now).begin)];
+    const [row] = await (wake === undefined
+      ? this.database.query<Row>(CHECK, asked)
+      : this.database.query<Row>(ADMIT, [...asked, wake.agentId, wake.epoch]));
     if (row === undefined) throw new Error('The admission of a start returned no row.');
     return { ...row, blockedSince: row.blockedSince?.getTime() ?? null };
   }

@@ -80,6 +80,7 @@ export class AppProxyHook {
     }
     const isKnown = isDomainError(error) || error instanceof HttpRefusal;
     if (!isKnown) this.log.error({ err: error }, 'a request to an app failed');
+    else if (error.cause !== undefined) this.log.warn({ err: error }, 'an app could not be reached');
     const { status, headers, body } = errorResponse(error);
     if (status === 403 && isKnown) request.refusalCode = error.code;
     const text = JSON.stringify(body);

@@ -72,6 +72,11 @@ export class EventStreams<State, Command, Event> {
     return { state, revision };
   }
 
+  /** The state that this process has in memory, if any. Others may have written since. */
+  known(id: string): State | undefined {
+    return this.#cache.get(streamName(this.options.codec.category, id))?.state;
+  }
+
   /**
    * As `load`, but without a read if this process has a state in memory. Others may have written since: only for decisions
    * that do no harm then.

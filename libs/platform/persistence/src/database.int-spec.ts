@@ -125,6 +125,26 @@ describe('statements and transactions', () => {
       expect(await read(), `attempt ${attempt}`).toEqual([{ value: 'one', more: 2 }]);
   });
 
+  it('prepare the statements of a transaction on request, and those of a redefined view again', async () => {
+    const db = await database();
+    await db.query('CREATE VIEW narrow AS SELECT 1 AS value');
+    const text = 'SELECT * FROM narrow WHERE $1';
+    const read = (prepared: boolean): Promise<readonly unknown[]> =>
+      db.transaction(
+        async (tx) => [
+          ...(await tx.query(text, [true])),
+          ...(await tx.query('SELECT FROM pg_prepared_statements WHERE statement = $1', [text])),
+        ],
+        { prepared },
+      );
+    expect(await read(false)).toEqual([{ value: 1 }]);
+    expect(await read(true)).toEqual([{ value: 1 }, {}]);
+    await db.query('DROP VIEW narrow');
+    await db.query('CREATE VIEW narrow AS SELECT 2 AS value, 3 AS more');
+    await expect(read(true)).rejects.toMatchObject({ code: '0A000' });
+    expect((await read(true))[0]).toEqual({ value: 2, more: 3 });
+  });
+
   it('of TypeORM entities commit together', async () => {
     const db = await database({ entities: [noteEntity] });
     await db.entities(async (manager) => {

@@ -25,6 +25,11 @@ export interface DatabaseNotices {
 export interface TransactionOptions {
   /** The time-out of each of its statements, in milliseconds; default 4,000. */
   readonly statementTimeoutMs?: number;
+  /**
+   * Prepares its statements, so that a connection plans each text once. For few texts over few rows: a plan is kept while a
+   * table grows. The transaction fails, and may be repeated, when a view was redefined with other columns.
+   */
+  readonly prepared?: boolean;
 }
 
 /**
@@ -84,10 +89,15 @@ export class Database implements SqlRunner {
       try {
         if (timeoutMs > CALL_BUDGET_MS)
           await runStatement(client, `SET LOCAL statement_timeout = ${timeoutMs}`);
-        const result = await work({ query: (sql, params) => runStatement(client, sql, params, timeoutMs) });
+        const nameOf: PreparedStatements['nameOf'] = (sql, params) =>
+          options.prepared === true ? this.#prepared.nameOf(sql, params) : undefined;
+        const result = await work({
+          query: (sql, params = []) => runStatement(client, sql, params, timeoutMs, nameOf(sql, params)),
+        });
         await runStatement(client, 'COMMIT', [], timeoutMs);
         return result;
       } catch (error) {
+        this.#prepared.outdatedBy(error);
         if (!isConnectionLoss(error)) await this.#rollBack(client);
         throw error;
       }
