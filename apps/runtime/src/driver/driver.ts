@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { freemem } from 'node:os';
 import type { Json } from '@berth/kernel';
 import type { RunAsUser, VolumeStorage } from '@berth/guest-protocol';
+import { machineMemory, type HostMemory } from './host-memory.js';
 import type { BoxLimits, BoxSource, BoxSpec } from './box-spec.js';
 import type { ImageBuildEnd, ImageBuildSpec, TaskEnd, TaskSpec } from './task-spec.js';
 
@@ -146,9 +146,9 @@ export abstract class Driver {
   abstract stats(agentId: string): Promise<BoxStats | null>;
   /** Bytes that the agent's volume takes on disk; null if unknown. Works without a box. */
   abstract volumeBytes(agentId: string): Promise<number | null>;
-  /** Memory of the host that is free for more boxes. */
-  freeMemMb(): number {
-    return Math.floor(freemem() / 1024 / 1024);
+  /** The memory of the host for boxes. */
+  memoryMb(): HostMemory {
+    return machineMemory();
   }
   /** Background work while the driver is open, until `signal` aborts; the caller runs it again when it throws. */
   async keepUp(signal: AbortSignal): Promise<void> {

@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { hostname, totalmem } from 'node:os';
+import { hostname } from 'node:os';
 import type { HostFigures } from '@berth/contracts/agents';
 import { Inject, Injectable } from '@nestjs/common';
 import { RuntimeConfig } from '../config.js';
 import { Driver } from '../driver/driver.js';
 
-const MB = 1024 ** 2;
 const GB = 1024 ** 3;
 
 /** Measures what this host has and offers. */
@@ -16,7 +15,7 @@ export class HostFigureReader {
 
   constructor(
     @Inject(RuntimeConfig) private readonly config: Pick<RuntimeConfig, 'hostName' | 'dataDir'>,
-    @Inject(Driver) private readonly driver: Pick<Driver, 'name' | 'capabilities' | 'freeMemMb'>,
+    @Inject(Driver) private readonly driver: Pick<Driver, 'name' | 'capabilities' | 'memoryMb'>,
   ) {}
 
   async read(): Promise<HostFigures> {
@@ -26,7 +25,7 @@ export class HostFigureReader {
       name: this.config.hostName ?? hostname(),
       driver,
       version: this.#version,
-      memMb: { total: Math.floor(totalmem() / MB), free: this.driver.freeMemMb() },
+      memMb: this.driver.memoryMb(),
       diskGb: { total: Math.floor((blocks * bsize) / GB), free: Math.floor((bavail * bsize) / GB) },
       limitsDisk: capabilities.limits.includes('diskBytes'),
       runtimeClasses: capabilities.runtimeClasses,

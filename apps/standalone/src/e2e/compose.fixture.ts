@@ -20,8 +20,13 @@ const READ_OPERATOR_FILE = ['accounts', 'agents', 'billing', 'llm', 'runtime'];
 /** The parts that suites read and write, by their names under `npm start`. */
 const PARTS = { postgres: ['postgres', 5432], 'event-store': ['eventstore', 2113] } as const;
 
-/** Of all commands, as an operator sets it in `.env`. */
-const ENVIRONMENT: Env = { BERTH_PORT: PORT, BERTH_WARM_SLEEP_SECONDS: '3', NX_DAEMON: 'false' };
+/** Of all commands, as an operator sets it in `.env`. The memory is for the agents of all tests, a hundred of them awake. */
+const ENVIRONMENT: Env = {
+  BERTH_PORT: PORT,
+  BERTH_WARM_SLEEP_SECONDS: '3',
+  BERTH_RUNTIME_MEMORY: '12g',
+  NX_DAEMON: 'false',
+};
 
 const execute = promisify(execFile);
 

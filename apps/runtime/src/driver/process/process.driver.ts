@@ -8,6 +8,7 @@ import { becomesTrue } from '../../poll.js';
 import type { BoxSource, BoxSpec } from '../box-spec.js';
 import { openHierarchies } from '../cgroup/cgroup-hierarchies.js';
 import { Driver, type Box, type BoxStats, type DriverCapabilities, type ListedBox } from '../driver.js';
+import { ownGroupMemory, type HostMemory } from '../host-memory.js';
 import { DriverError } from '../driver-error.js';
 import type { ImageBuildEnd, TaskEnd, TaskSpec } from '../task-spec.js';
 import { refuseSource, refuseUnsupported } from '../requirements.plan.js';
@@ -241,6 +242,11 @@ export class ProcessDriver extends Driver {
 
   volumeBytes(agentId: string): Promise<number | null> {
     return this.#open.workspaceMounts.volumeBytes(agentId);
+  }
+
+  /** Without groups of their own, agents share the memory of this process's group. */
+  override memoryMb(): HostMemory {
+    return this.#open.capabilities.limits.includes('memoryBytes') ? super.memoryMb() : ownGroupMemory();
   }
 
   canStart(): Promise<boolean> {
