@@ -42,7 +42,9 @@ describe('runtime.pull', () => {
       async () => undefined,
     );
 
-  const push = (name: string, content: string): Promise<string> => {
+  /** Each image has content of its own: containerd does not ask a registry for layers that it has. */
+  const push = (name: string, version: string): Promise<string> => {
+    const content = `${name} ${version}`;
     writeFileSync(join(folder, 'content', 'file'), content);
     return registry.push(name, '1', join(folder, 'content'), { Cmd: ['/file'], Env: [`CONTENT=${content}`] });
   };
