@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -55,7 +56,7 @@ describe('the memory for boxes that share the control group of this process', ()
     expect(given({ self: '' }).total).toBe(machineMemory().total);
   });
 
-  it('is that of a real group with a limit, for a process in it', () => {
+  it('is that of a real group with a limit, for a process in it', async () => {
     const mounts = cgroupMounts(readFileSync('/proc/mounts', 'utf8'));
     const ofMemory = mounts.find(
       ({ version, controllers }) => version === 1 && controllers.includes('memory'),
@@ -66,11 +67,12 @@ describe('the memory for boxes that share the control group of this process', ()
     try {
       const limit = mount?.version === 2 ? 'memory.max' : 'memory.limit_in_bytes';
       writeFileSync(join(group, limit), String(200 * MB));
-      const module = JSON.stringify(new URL('./host-memory.ts', import.meta.url).href);
-      const script = `import(${module}).then((m) => console.log(JSON.stringify(m.ownGroupMemory())))`;
-      const shell = `echo $$ > ${join(group, 'cgroup.procs')} && exec "$0" --no-warnings -e '${script}'`;
-      const shown = execFileSync('sh', ['-c', shell, process.execPath], { encoding: 'utf8' });
-      const memory = JSON.parse(shown) as { total: number; free: number };
+      const script = `echo $$ > ${join(group, 'cgroup.procs')} && echo joined && exec sleep 60`;
+      const inside = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+      await once(inside.stdout, 'data');
+      const memory = ownGroupMemory(`/proc/${String(inside.pid)}/cgroup`);
+      inside.kill('SIGKILL');
+      await once(inside, 'exit');
       expect(memory.total).toBe(200);
       expect(memory.free).toBeLessThan(200);
       expect(memory.free).toBeGreaterThan(50);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { freemem, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { lineValue, toCount } from './cgroup/cgroup-figures.js';
 
 const MB = 1024 ** 2;
 
@@ -15,7 +16,8 @@ export const machineMemory = (): HostMemory => ({ total: toMb(totalmem()), free:
 
 /**
  * The memory of the machine, or less if the control group of this process is limited: for boxes whose processes stay in
- * that group, for example in a container. File caches count as free, because the kernel drops them first.
+ * that group, for example in a container. File caches count as free, because the kernel drops them first;
+ * `process.availableMemory` counts them as used.
  */
 export const ownGroupMemory = (procFile = '/proc/self/cgroup', mount = '/sys/fs/cgroup'): HostMemory => {
   const machine = machineMemory();
@@ -57,14 +59,14 @@ const readFiles = (
   folder: string,
   version: { readonly limit: string; readonly used: string; readonly prefix: string },
 ): GroupMemory | undefined => {
-  const [limit, used] = [version.limit, version.used].map((file) => Number(read(join(folder, file)) ?? ''));
-  // `max`: no limit.
-  if (!limit || !used) return undefined;
+  const [limit, used] = [version.limit, version.used].map((file) => toCount(read(join(folder, file)) ?? ''));
+  // No limit, or no such group.
+  if (limit === undefined || used === undefined) return undefined;
   const stat = read(join(folder, 'memory.stat')) ?? '';
-  const caches = ['active_file', 'inactive_file'].map(
-    (name) => new RegExp(`^${version.prefix}${name} (\\d+)$`, 'm').exec(stat)?.[1] ?? 0,
+  const [active = 0, inactive = 0] = ['active_file', 'inactive_file'].map((name) =>
+    lineValue(stat, `${version.prefix}${name}`),
   );
-  return { limit, used, caches: caches.reduce((sum: number, bytes) => sum + Number(bytes), 0) };
+  return { limit, used, caches: active + inactive };
 };
 
 const read = (file: string): string | undefined => {
