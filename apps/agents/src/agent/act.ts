@@ -1,12 +1,17 @@
 import type { Policy } from '@berth/contracts/schema';
 
-/** What a caller wants to do with an agent. `use`: a call that joins a start, or that finds the agent not running. */
-export type Act = 'use' | 'wake' | 'start' | 'restart' | 'create' | 'deploy';
+/**
+ * What a caller wants to do with an agent. `use`: a call that joins a start, or that finds the agent not running. `check`: a
+ * call that wakes the agent next, if nothing else refuses it.
+ */
+export type Act = 'use' | 'check' | 'wake' | 'start' | 'restart' | 'create' | 'deploy';
 
 /** The start from sleeping or stopped that an act would begin, by its epoch. Acts with the same epoch share one start. */
 export interface Wake {
   readonly agentId: string;
   readonly epoch: number;
+  /** The command that begins it. */
+  readonly commandId?: string;
 }
 
 /** A wake and the policy in force when it was admitted; with the same epoch, its start needs no other. */

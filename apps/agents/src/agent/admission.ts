@@ -10,7 +10,7 @@ export { ownerOf, type Owner } from './owner.js';
 export abstract class Admission {
   /**
    * `wake`: the wake that begins if the act is admitted; it then counts towards the wake limit, and is returned if the
-   * decision read the policy. Errors: forbidden `account_suspended`, `end_user_suspended`; payment_required
+   * decision read the policy. A `check` counts nothing, and no wake limit refuses it. Errors: forbidden `account_suspended`, `end_user_suspended`; payment_required
    * `compute_cap_reached`; exhausted `wake_limit_reached`.
    */
   abstract admit(act: Act, owner: Owner, wake?: Wake): Promise<AdmittedWake | null>;
@@ -28,6 +28,10 @@ export class OwnerAdmission implements Admission {
     // A call that joins a start begins none, so no cap applies to it.
     if (endUserId === null || act === 'use') {
       await this.suspensions.requireActive({ accountId, endUserId });
+      return null;
+    }
+    if (act === 'check' && wake !== undefined) {
+      await this.caps.check({ accountId, endUserId }, wake);
       return null;
     }
     const policy = await this.caps.admit({ accountId, endUserId }, wake);

@@ -106,15 +106,15 @@ export class EnsureAwakeHandler {
   private async admit(
     agent: LiveAgent,
     command: AgentCommandOf<'Wake'>,
-    { asleep: whenAsleep }: EnsureAwake,
+    { commandId, asleep: whenAsleep }: EnsureAwake,
   ): Promise<AdmittedWake | null> {
+    const owner = ownerOf(agent.profile);
     const wake = wakeOf(command, agent);
-    const act = wake === undefined ? 'use' : 'wake';
-    return await this.admission.admit(
-      act,
-      ownerOf(agent.profile),
-      whenAsleep === 'refuse' ? undefined : wake,
-    );
+    if (wake === undefined) return await this.admission.admit('use', owner);
+    return await this.admission.admit(whenAsleep === 'refuse' ? 'check' : 'wake', owner, {
+      ...wake,
+      commandId,
+    });
   }
 
   private awake(agent: LiveAgent, { kind }: EnsureAwake): AwakeAgent {

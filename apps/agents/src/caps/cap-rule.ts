@@ -6,6 +6,8 @@ import type { Wake } from '../agent/act.js';
 import type { OwnerWithEndUser } from '../agent/owner.js';
 import { refuseSuspended } from '../suspension/owner-suspension.js';
 import { refuseStart } from './caps.js';
+import { CheckedWakes } from './checked-wakes.js';
+import { WakeRooms } from './wake-rooms.js';
 import { WakeLedger, type Decided } from './wake-ledger.js';
 
 /**
@@ -15,6 +17,8 @@ import { WakeLedger, type Decided } from './wake-ledger.js';
 @Injectable()
 export class CapRule {
   readonly #queue = new KeyedQueue();
+  readonly #checked = new CheckedWakes();
+  readonly #rooms = new WakeRooms();
 
   constructor(
     private readonly ledger: WakeLedger,
@@ -24,13 +28,40 @@ export class CapRule {
   /** Returns the policy in force. Errors: see `Admission.admit`. */
   async admit(owner: OwnerWithEndUser, wake?: Wake): Promise<Policy | null> {
     if (wake === undefined) return (await this.decide(owner, wake)).policy;
+    const policy = this.#checked.take(wake, this.clock.now());
+    if (policy !== undefined && policy?.wakes_per_hour === undefined) return policy;
     return await this.#queue.run(owner.endUserId, async () => {
-      for (;;) {
-        const { verdict, isCounted, policy } = await this.decide(owner, wake);
-        if (verdict !== 'fits' || isCounted) return policy;
-        // Another process was faster.
-      }
+      if (policy && (await this.countInRoom(owner, wake, policy))) return policy;
+      return this.decideAndCount(owner, wake);
     });
+  }
+
+  /**
+   * Decides on a wake that the same command begins in a moment, so that `admit` only has to count it. A wake limit refuses
+   * the wake, not the check. Errors: those of `admit`, without `wake_limit_reached`.
+   */
+  async check(owner: OwnerWithEndUser, wake: Wake): Promise<void> {
+    const { policy } = await this.decide(owner, undefined);
+    this.#checked.put(wake, policy, this.clock.now());
+  }
+
+  private async countInRoom({ endUserId }: OwnerWithEndUser, wake: Wake, policy: Policy): Promise<boolean> {
+    const revision = this.#rooms.revisionFor(endUserId, policy.wakes_per_hour ?? 0);
+    if (revision === undefined) return false;
+    const isCounted = await this.ledger.count(endUserId, wake, revision, this.clock.now());
+    if (isCounted) this.#rooms.counted(endUserId);
+    return isCounted;
+  }
+
+  private async decideAndCount(owner: OwnerWithEndUser, wake: Wake): Promise<Policy | null> {
+    this.#rooms.forget(owner.endUserId);
+    for (;;) {
+      const { verdict, policy, countedAt, hasRoom } = await this.decide(owner, wake);
+      if (hasRoom && countedAt !== null)
+        this.#rooms.found(owner.endUserId, policy?.wakes_per_hour ?? 0, countedAt);
+      if (verdict !== 'fits' || countedAt !== null) return policy;
+      // Another process was faster.
+    }
   }
 
   private async decide(owner: OwnerWithEndUser, wake: Wake | undefined): Promise<Decided> {

@@ -24,3 +24,4 @@ export { ProjectionRunner } from './projection-runner.js';
 export type { ChangeWatch } from './change-watch.js';
 export { batchesOf, type EventBatch } from './event-batches.js';
 export { KeyedQueue } from './keyed-queue.js';
+export { LruCache } from './lru-cache.js';

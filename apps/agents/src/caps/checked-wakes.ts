@@ -1,0 +1,40 @@
+import type { Policy } from '@berth/contracts/schema';
+import type { Wake } from '../agent/act.js';
+
+/** Between the check of a message and its wake are a look-up and one write. */
+const VALID_MS = 2_000;
+
+interface Checked {
+  readonly policy: Policy | null;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
+/** The policies by which wakes were checked a moment ago, for the command that begins the wake. Each can be taken once. */
+export class CheckedWakes {
+  /** In the order of their times. */
+  readonly #checked = new Map<string, Checked>();
+
+  put(wake: Wake, policy: Policy | null, now: number): void {
+    for (const [key, { at }] of this.#checked) {
+      if (now - at < VALID_MS) break;
+      this.#checked.delete(key);
+    }
+    const key = keyOf(wake);
+    if (key === undefined) return;
+    this.#checked.delete(key);
+    this.#checked.set(key, { policy, at: now });
+  }
+
+  /** Undefined if the wake was not checked. */
+  take(wake: Wake, now: number): Policy | null | undefined {
+    const key = keyOf(wake);
+    const checked = key === undefined ? undefined : this.#checked.get(key);
+    if (key === undefined || checked === undefined) return undefined;
+    this.#checked.delete(key);
+    return Math.abs(now - checked.at) < VALID_MS ? checked.policy : undefined;
+  }
+}
+
+const keyOf = ({ commandId, agentId, epoch }: Wake): string | undefined =>
+  commandId === undefined ? undefined : `${commandId} ${agentId} ${epoch}`;
