@@ -1,7 +1,10 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { request } from 'node:http';
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { json } from 'node:stream/consumers';
 import {
   decodeLogLine,
   GUEST_ROUTES,
@@ -95,6 +98,23 @@ export class GuestFixture {
 
   deliver(message: string, deliveryId = `dlv_${message}`, conversationId = 'cnv_1'): Promise<Reply> {
     return this.ask(GUEST_ROUTES.deliver, { deliveryId, conversationId, message });
+  }
+
+  /** Returns the first bytes that the program sends on a new connection to its HTTP server, or the guest's error code. */
+  async getFromApp(path: string): Promise<string> {
+    const { method, path: route } = GUEST_ROUTES.app;
+    const headers = { connection: 'Upgrade', upgrade: 'tcp' };
+    const call = request({ socketPath: join(this.dir, 'sock'), method, path: route, headers, agent: false });
+    call.end();
+    const answered = once(call, 'response').then(async ([response]: IncomingMessage[]) => {
+      const { error } = (await json(response as IncomingMessage)) as Reply['body'];
+      return error?.code ?? '';
+    });
+    const connected = once(call, 'upgrade').then(async ([, socket]) => {
+      (socket as Duplex).write(`GET ${path} HTTP/1.1\r\nHost: app\r\nConnection: close\r\n\r\n`);
+      return String((await once(socket as Duplex, 'data'))[0]);
+    });
+    return Promise.race([answered, connected]);
   }
 
   /** The messages that the program received. */

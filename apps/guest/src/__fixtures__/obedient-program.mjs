@@ -1,4 +1,5 @@
 // A program whose behaviour is controlled by the chat messages it receives.
+import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
@@ -8,6 +9,13 @@ let busy = 0;
 
 const replies = {
   die: () => process.exit(7),
+  // A process outside its group keeps its outputs open.
+  'hold outputs': () => void spawn('sleep', ['1'], { detached: true, stdio: 'inherit' }),
+  pid: () => [{ response: String(process.pid) }],
+  'stop listening': () => {
+    server.close();
+    setInterval(() => undefined, 1_000);
+  },
   fail: () => [{ error: { message: 'the model is out of words' } }, 500],
   busy: () => [{ error: 'busy' }, existsSync(`${volume}/go`) ? 200 : 503],
   'too many': () => [{ error: 'slow down' }, existsSync(`${volume}/go`) ? 204 : 429],

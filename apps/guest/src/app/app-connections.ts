@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { GUEST_ROUTES } from '@berth/guest-protocol';
 import { DomainError } from '@berth/kernel';
 import { joinSockets } from '@berth/sockets';
@@ -14,9 +15,11 @@ const MAX_CONNECTIONS = 512;
 const ENDPOINT_WITHIN_MS = 5_000;
 /** A program on the same machine accepts at once, unless its queue is full. */
 const CONNECT_WITHIN_MS = 3_000;
+/** The kernel closes the port of a program that dies a moment before the guest learns of the death. */
+const DEATH_SEEN_MS = 100;
 const LOOPBACK = ['127.0.0.1', '::1'] as const;
 
-/** Returns where the program serves; waits up to that long for one that is starting. */
+/** Returns where the program serves, a new object for each start; waits up to that long for one that is starting. */
 export type FindEndpoint = (withinMs: number) => Promise<Endpoint | undefined>;
 
 /** Connections from outside to the HTTP server of the agent's program. */
@@ -49,12 +52,16 @@ export class AppConnections {
   }
 
   async #dial(): Promise<Socket> {
-    const endpoint = await this.findEndpoint(ENDPOINT_WITHIN_MS);
-    if (endpoint === undefined) throw unreachable();
-    // The program may have closed the address that it was found at, and listen on the other one.
-    for (const host of [endpoint.host, ...LOOPBACK.filter((other) => other !== endpoint.host)]) {
-      const program = await dial({ host, port: endpoint.port });
+    const deadline = performance.now() + ENDPOINT_WITHIN_MS;
+    const left = (): number => Math.max(0, deadline - performance.now());
+    let endpoint = await this.findEndpoint(left());
+    while (endpoint !== undefined && left() > 0) {
+      const program = await dialEither(endpoint);
       if (program !== undefined) return program;
+      await delay(DEATH_SEEN_MS);
+      const refused = endpoint;
+      endpoint = await this.findEndpoint(left());
+      if (endpoint === refused) break;
     }
     throw unreachable();
   }
@@ -64,6 +71,15 @@ export class AppConnections {
 export const appRoutes = (apps: AppConnections): readonly UpgradeRoute[] => [
   { ...GUEST_ROUTES.app, upgrade: (request, socket, head) => apps.open(request, socket, head) },
 ];
+
+/** The program may have closed the address that it was found at, and listen on the other one. */
+const dialEither = async ({ host, port }: Endpoint): Promise<Socket | undefined> => {
+  for (const address of [host, ...LOOPBACK.filter((other) => other !== host)]) {
+    const program = await dial({ host: address, port });
+    if (program !== undefined) return program;
+  }
+  return undefined;
+};
 
 const dial = async (endpoint: Endpoint): Promise<Socket | undefined> => {
   const program = connect({ ...endpoint, noDelay: true });

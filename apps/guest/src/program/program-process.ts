@@ -18,6 +18,8 @@ const KILLED_CODE = 137;
 export class ProgramProcess {
   /** How it ended, for example `exited with code 1`. */
   readonly ended: Promise<string>;
+  /** Resolves when it has exited; its last output is still being read. */
+  readonly exited: Promise<void>;
   readonly #child: ChildProcess;
   #over = false;
   #isEnding = false;
@@ -35,7 +37,12 @@ export class ProgramProcess {
       spawn(file, args, { cwd: program.cwd, env: passed, detached: true, stdio, ...user }),
     );
     this.#child = child;
-    this.ended = this.#watch(Promise.all([collect(stdout, 'stdout', log), collect(stderr, 'stderr', log)]));
+    const exit = this.#exit();
+    this.exited = exit.then(() => undefined);
+    this.ended = this.#afterExit(
+      exit,
+      Promise.all([collect(stdout, 'stdout', log), collect(stderr, 'stderr', log)]),
+    );
   }
 
   /** Whether it was killed, not by `end`. A shell in between passes that on as its exit code. */
@@ -56,21 +63,24 @@ export class ProgramProcess {
     await ended;
   }
 
-  #watch(closed: Promise<unknown>): Promise<string> {
+  #exit(): Promise<string> {
     const { promise, resolve } = Promise.withResolvers<string>();
     this.#child.once('error', (error) => resolve(`could not be started (${reason(error)})`));
     this.#child.once('exit', (code, signal) => {
       this.#wasKilled = !this.#isEnding && (signal === 'SIGKILL' || code === KILLED_CODE);
       resolve(signal === null ? `exited with code ${code}` : `was ended by ${signal}`);
     });
-    return promise.then(async (how) => {
-      // Remaining processes of the group would hold the port and files of the next start.
-      this.#signal('SIGKILL');
-      this.#over = true;
-      // Read its last output; a process that left the group with the pipes must not delay this.
-      await Promise.race([closed, delay(LAST_OUTPUT_MS)]);
-      return how;
-    });
+    return promise;
+  }
+
+  async #afterExit(exit: Promise<string>, closed: Promise<unknown>): Promise<string> {
+    const how = await exit;
+    // Remaining processes of the group would hold the port and files of the next start.
+    this.#signal('SIGKILL');
+    this.#over = true;
+    // Read its last output; a process that left the group with the pipes must not delay this.
+    await Promise.race([closed, delay(LAST_OUTPUT_MS)]);
+    return how;
   }
 
   #signal(signal: NodeJS.Signals): void {

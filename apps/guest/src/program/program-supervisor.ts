@@ -116,7 +116,10 @@ export class ProgramSupervisor {
     const process = new ProgramProcess(this.program, env, log, pipes);
     this.#process = process;
     const gone = new AbortController();
-    const ended = process.ended.finally(() => gone.abort());
+    const exited = process.exited.then(() => {
+      gone.abort();
+      if (this.#state === 'serving') this.#enter('restarting');
+    });
     const late = AbortSignal.timeout(this.program.readyWithinMs);
     const endpoint = await waitUntilServing(port, AbortSignal.any([gone.signal, late])).catch(
       () => undefined,
@@ -128,9 +131,9 @@ export class ProgramSupervisor {
     } else if (!gone.signal.aborted && !this.#stopping.signal.aborted) {
       await process.end(0);
     }
-    const how = await ended;
+    await exited;
+    const how = await process.ended;
     if (process.wasKilled) this.environment.onKilled(`The agent's program ${how}.`);
-    if (this.#state === 'serving') this.#enter('restarting');
     return how;
   }
 
