@@ -217,7 +217,7 @@ export class HostedAgent {
       onIdle: () => this.#inBackground(() => this.#sleepIfIdle(guest)),
       onActivity: (view) => this.deps.activities.note(this.agentId, view),
       onCrashLoop: (message) => this.#inBackground(() => this.#fail(guest, 'crash_loop', message)),
-      onKilled: () => this.#inBackground(() => explainKill(guest, this.deps.driver, this.#keeper)),
+      onKilled: () => this.#inBackground(() => explainKill(guest, this.#keeper, this.deps)),
     });
     void this.deps.polls.follow(this.agentId, guest.client, guest.signals.ending);
   }
