@@ -10,14 +10,17 @@ import { startEventStoreServer } from './server.js';
 async function main(): Promise<void> {
   const config = readConfig();
   const server = await startEventStoreServer(config);
+  let stopping = false;
   const stop = (): void => {
+    if (stopping) return;
+    stopping = true;
     server.close().then(
       () => process.exit(0),
       (error: unknown) => fail(error),
     );
   };
-  process.once('SIGTERM', stop);
-  process.once('SIGINT', stop);
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
   if (config.exitWithParent) process.stdin.resume().once('end', stop).once('error', stop).once('close', stop);
   // The parent may already be gone; a broken pipe must not end the server in any other way.
   process.stdout.on('error', () => undefined);

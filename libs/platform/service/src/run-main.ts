@@ -76,7 +76,10 @@ const exitUnsuitable = (name: string, { problems }: UnsuitableHostError): never 
 const stopOnSignal = (service: Stoppable, telemetry: Telemetry, log: Logger): void => {
   let stopping = false;
   const stop = (signal: string): void => {
-    if (stopping) return;
+    if (stopping) {
+      log.info({ signal }, 'already stopping');
+      return;
+    }
     stopping = true;
     log.info({ signal }, 'stopping');
     telemetry.setReady(false);
@@ -93,9 +96,13 @@ const stopOnSignal = (service: Stoppable, telemetry: Telemetry, log: Logger): vo
         },
       );
   };
-  process.once('SIGTERM', () => stop('SIGTERM'));
-  process.once('SIGINT', () => stop('SIGINT'));
-  process.once('SIGUSR2', () => {
+  // Not `once`: while execa runs a program, it ends a process whose last other listener for a signal is gone.
+  process.on('SIGTERM', () => stop('SIGTERM'));
+  process.on('SIGINT', () => stop('SIGINT'));
+  let draining = false;
+  process.on('SIGUSR2', () => {
+    if (draining) return;
+    draining = true;
     log.info('taking no more calls');
     telemetry.setReady(false);
     void Promise.resolve(service.drain?.(DRAIN_WITHIN_MS)).finally(() => stop('SIGUSR2'));

@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+
+/** A service whose stop takes a moment, in a process with a library like those that end child processes at an exit. */
+const PROGRAM = `
+  import { setTimeout as delay } from 'node:timers/promises';
+  import { runMain } from '@berth/service';
+  const stop = async () => { await delay(300); process.stdout.write('stopped'); };
+  await runMain({
+    name: 'test', env: {}, readConfig: () => ({ logLevel: 'silent' }),
+    start: async () => ({ name: 'test', stop }),
+  });
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGUSR2'])
+    process.on(signal, function endIfAlone() {
+      if (process.listeners(signal).length > 1) return;
+      process.off(signal, endIfAlone);
+      process.kill(process.pid, signal);
+    });
+  setInterval(() => undefined, 1_000);
+  process.stdout.write('started ');
+`;
+
+const startProgram = async () => {
+  const args = ['--input-type=module', '--eval', PROGRAM];
+  const child = spawn(process.execPath, args, {
+    cwd: import.meta.dirname,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  await once(child.stdout, 'readable');
+  return { child, ended: async () => [await text(child.stdout), ...(await exited)] };
+};
+
+describe('the process of a service', () => {
+  it.each(['SIGTERM', 'SIGINT', 'SIGUSR2'] as const)(
+    'stops the service at %s although a library ends processes that do not listen for it',
+    async (signal) => {
+      const { child, ended } = await startProgram();
+      child.kill(signal);
+      expect(await ended()).toEqual(['started stopped', 0, null]);
+    },
+  );
+
+  it('goes on stopping the service at further signals', async () => {
+    const { child, ended } = await startProgram();
+    for (const signal of ['SIGTERM', 'SIGTERM', 'SIGINT', 'SIGUSR2'] as const) child.kill(signal);
+    expect(await ended()).toEqual(['started stopped', 0, null]);
+  });
+});
