@@ -46,20 +46,20 @@ export class CapRule {
   }
 
   private async countInRoom({ endUserId }: OwnerWithEndUser, wake: Wake, policy: Policy): Promise<boolean> {
-    const revision = this.#rooms.revisionFor(endUserId, policy.wakes_per_hour ?? 0);
-    if (revision === undefined) return false;
-    const isCounted = await this.ledger.count(endUserId, wake, revision, this.clock.now());
-    if (isCounted) this.#rooms.counted(endUserId);
-    return isCounted;
+    const last = this.#rooms.lastOf(endUserId, policy.wakes_per_hour ?? 0);
+    if (last === undefined) return false;
+    const counted = await this.ledger.count(endUserId, wake, last, this.clock.now());
+    if (counted !== undefined) this.#rooms.counted(endUserId, counted);
+    return counted !== undefined;
   }
 
   private async decideAndCount(owner: OwnerWithEndUser, wake: Wake): Promise<Policy | null> {
     this.#rooms.forget(owner.endUserId);
     for (;;) {
-      const { verdict, policy, countedAt, hasRoom } = await this.decide(owner, wake);
-      if (hasRoom && countedAt !== null)
-        this.#rooms.found(owner.endUserId, policy?.wakes_per_hour ?? 0, countedAt);
-      if (verdict !== 'fits' || countedAt !== null) return policy;
+      const { verdict, policy, counted, hasRoom } = await this.decide(owner, wake);
+      if (hasRoom && counted !== null)
+        this.#rooms.found(owner.endUserId, policy?.wakes_per_hour ?? 0, counted);
+      if (verdict !== 'fits' || counted !== null) return policy;
       // Another process was faster.
     }
   }

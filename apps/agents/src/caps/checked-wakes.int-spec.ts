@@ -6,6 +6,7 @@ import { CappedWakes, checkAndAdmit, codeOf, wakeOf } from '../fixtures/capped-w
 import { OwnerSuspensionQuery } from '../suspension/owner-suspension.js';
 import { CapRule } from './cap-rule.js';
 import { WakeLedger } from './wake-ledger.js';
+import { COUNT_WAKE } from './wake-statements.js';
 
 const caps = new CappedWakes();
 
@@ -39,6 +40,16 @@ describe('wakes that their command checked before', () => {
     expect(outcomes.filter((outcome) => outcome === 'admitted')).toHaveLength(left);
   });
 
+  it('never exceed the limit with those that began before there was one, and reach the table later', async () => {
+    const owner = await caps.anEndUser({ wakes_per_hour: 20 });
+    const [rule] = caps.rules();
+    expect(await checkAndAdmit(rule, owner)).toBe('admitted');
+    await caps.wakesInLog(owner.endUserId, 15);
+    const outcomes: string[] = [];
+    for (let n = 0; n < 10; n++) outcomes.push(await checkAndAdmit(rule, owner));
+    expect(outcomes.filter((outcome) => outcome === 'admitted')).toHaveLength(4);
+  });
+
   it('are refused at a limit that was lowered after many more would have fitted', async () => {
     const owner = await caps.anEndUser({ wakes_per_hour: 100 });
     const [rule] = caps.rules();
@@ -48,19 +59,24 @@ describe('wakes that their command checked before', () => {
   });
 
   it.each([
-    ['no statement without a limit', {}, 0],
-    ['one statement far from the limit', { wakes_per_hour: 60 }, 1],
+    ['no statement without a limit', {}, []],
+    ['one small statement far from the limit', { wakes_per_hour: 60 }, [COUNT_WAKE]],
   ])('cost, after the check of their command, %s', async (_, policy, statements) => {
     const owner = await caps.anEndUser(policy);
     const query = vi.fn<SqlRunner['query']>((...asked) => caps.database.query(...asked));
     const ledger = new WakeLedger({ query: query as SqlRunner['query'] });
     const rule = new OwnerAdmission(new OwnerSuspensionQuery(caps.database), new CapRule(ledger, caps.clock));
     await checkAndAdmit(rule, owner);
-    const wake = { ...wakeOf(newId('agt'), 2), commandId: newId('cmd') };
-    await rule.admit('check', owner, wake);
-    query.mockClear();
-    expect(await rule.admit('wake', owner, wake)).toMatchObject({ policy });
-    expect(query).toHaveBeenCalledTimes(statements);
+    const agentId = newId('agt');
+    await caps.inLog(caps.created(agentId, owner.endUserId), caps.asleep(agentId, 1));
+    for (const epoch of [2, 3, 4]) {
+      const wake = { ...wakeOf(agentId, epoch), commandId: newId('cmd') };
+      await rule.admit('check', owner, wake);
+      query.mockClear();
+      expect(await rule.admit('wake', owner, wake)).toMatchObject({ policy });
+      expect(query.mock.calls.map(([sql]) => sql)).toEqual(statements);
+      await caps.inLog(caps.starting(agentId, epoch, 'wake'), caps.asleep(agentId, epoch));
+    }
   });
 
   it('are not decided by the check of another command, or of one long ago', async () => {

@@ -12,19 +12,28 @@ import { ADMIT_WAKE, COUNT_WAKE, DECIDE_START, REMOVE_OLD } from './wake-stateme
 /** So few admissions of an end user can be in the log already that they slow down no decision. */
 const REMOVED_EVERY = 8n;
 
+/** When a wake was counted. */
+export interface Counted {
+  /** The revision of the gate that resulted. */
+  readonly revision: bigint;
+  /** The ordinal that the wake will have in the log at most, if every wake before it was counted. */
+  readonly ordinal: bigint;
+}
+
 /** A decision, and whether the wake was counted with it. */
 export interface Decided extends StartDecision, OwnerSuspension {
   /** The policy in force; null: nothing limits the end user. */
   readonly policy: Policy | null;
-  /** The revision of the gate at which the wake was counted. Null although it fits: another one was counted at the same time. */
-  readonly countedAt: bigint | null;
+  /** Null although the wake fits: another wake of the end user was counted at the same time. */
+  readonly counted: Counted | null;
   /** Whether at least `ROOM` wakes fit, this one included. */
   readonly hasRoom: boolean;
 }
 
-type Row = Omit<Decided, 'blockedSince' | 'countedAt'> & {
+type Row = Omit<Decided, 'blockedSince' | 'counted'> & {
   readonly blockedSince: Date | null;
   readonly countedAt: string | null;
+  readonly ordinal: string | null;
 };
 
 /** The wakes of end users: those of the log, and admitted ones that are not in the log yet. */
@@ -43,23 +52,28 @@ export class WakeLedger {
       ? this.database.query<Row>(DECIDE_START, asked)
       : this.database.query<Row>(ADMIT_WAKE, [...asked, wake.agentId, wake.epoch]));
     if (row === undefined) throw new Error('The admission of a start returned no row.');
-    const countedAt = row.countedAt === null ? null : BigInt(row.countedAt);
-    if (countedAt !== null) await this.removeOld(endUserId, countedAt, now);
-    return { ...row, blockedSince: row.blockedSince?.getTime() ?? null, countedAt };
+    const { countedAt, ordinal, ...decided } = row;
+    const counted =
+      countedAt === null ? null : { revision: BigInt(countedAt), ordinal: BigInt(ordinal ?? 0) };
+    if (counted !== null) await this.removeOld(endUserId, counted, now);
+    return { ...decided, blockedSince: row.blockedSince?.getTime() ?? null, counted };
   }
 
   /**
-   * Counts a wake that is known to fit at `revision`, which it increments. Returns false if other wakes of the end user were
-   * counted since.
+   * Counts a wake that is known to fit after `last`, the wake that was counted before it. Undefined if other wakes of the end
+   * user were counted since, or began without being counted.
    */
-  async count(endUserId: string, wake: Wake, revision: bigint, now: number): Promise<boolean> {
-    const asked = [endUserId, revision.toString(), wake.agentId, wake.epoch, isoTime(now)];
-    const counted = await this.database.query(COUNT_WAKE, asked);
-    if (counted.length > 0) await this.removeOld(endUserId, revision + 1n, now);
-    return counted.length > 0;
+  async count(endUserId: string, wake: Wake, last: Counted, now: number): Promise<Counted | undefined> {
+    const { agentId, epoch } = wake;
+    const { revision, ordinal } = last;
+    const asked = [endUserId, revision.toString(), agentId, epoch, isoTime(now), ordinal.toString()];
+    if ((await this.database.query(COUNT_WAKE, asked)).length === 0) return undefined;
+    const counted = { revision: revision + 1n, ordinal: ordinal + 1n };
+    await this.removeOld(endUserId, counted, now);
+    return counted;
   }
 
-  private async removeOld(endUserId: string, revision: bigint, now: number): Promise<void> {
+  private async removeOld(endUserId: string, { revision }: Counted, now: number): Promise<void> {
     if (revision % REMOVED_EVERY === 0n) await this.database.query(REMOVE_OLD, [endUserId, isoTime(now)]);
   }
 }

@@ -29,6 +29,12 @@ const PENDING = `
     AND admitted.epoch > coalesce((SELECT k.epoch FROM end_user_agents k WHERE k.agent_id = admitted.agent_id), 0)
     AND (SELECT w.at FROM end_user_wakes w WHERE w.agent_id = admitted.agent_id AND w.epoch = admitted.epoch) IS NULL`;
 
+/** The ordinal of the newest wake in the log, of the end user whose id is this SQL. */
+const newest = (endUserId: string): string => `coalesce((
+  SELECT newest.ordinal FROM end_user_wakes newest WHERE newest.end_user_id = ${endUserId}
+  ORDER BY newest.ordinal DESC LIMIT 1
+), 0)`;
+
 /**
  * The wake of the log that, with the pending ones and `more` new ones, makes as many as the limit plus one. Found by its
  * ordinal, without counting.
@@ -36,10 +42,8 @@ const PENDING = `
 const blockedBy = (more: number): string => `
   SELECT CASE WHEN began.at > asked.now - make_interval(secs => ${WAKE_WINDOW_MS / 1_000}) THEN began.at END
   FROM end_user_wakes began
-  WHERE began.end_user_id = owner.end_user_id AND began.ordinal = pending.total + ${more} - ${LIMIT} + (
-    SELECT newest.ordinal FROM end_user_wakes newest WHERE newest.end_user_id = owner.end_user_id
-    ORDER BY newest.ordinal DESC LIMIT 1
-  )`;
+  WHERE began.end_user_id = owner.end_user_id AND began.ordinal = pending.total + ${more} - ${LIMIT}
+    + ${newest('owner.end_user_id')}`;
 
 const AWAKE_MS = `
   CASE WHEN jsonb_exists(${POLICY_IN_FORCE}, 'compute_minutes_cap')
@@ -57,6 +61,7 @@ const FACTS = `
     CASE WHEN ${LIMIT} <= pending.total THEN pending.times[${LIMIT}]
       WHEN ${LIMIT} > 0 THEN (${blockedBy(1)}) END AS "blockedSince",
     coalesce(${LIMIT} >= pending.total + ${ROOM} AND (${blockedBy(ROOM)}) IS NULL, false) AS "hasRoom",
+    pending.total + ${newest('owner.end_user_id')} + 1 AS ordinal,
     coalesce((SELECT revision FROM wake_gates gate WHERE gate.end_user_id = owner.end_user_id), 0) AS revision
   FROM (SELECT $1::text AS account_id, $2::text AS end_user_id) AS owner
   CROSS JOIN (
@@ -75,7 +80,7 @@ const VERDICT = `
 /** The decision on a start that is no wake: no wake limit applies, and nothing is written. */
 export const DECIDE_START = `
   SELECT "accountSuspended", "endUserSuspended", policy, ${VERDICT} AS verdict, "blockedSince", false AS "hasRoom",
-    NULL::bigint AS "countedAt"
+    NULL::bigint AS "countedAt", NULL::bigint AS ordinal
   FROM (
     SELECT NULL::text AS agent_id, ${suspensionOf('owner')}, ${POLICY_IN_FORCE} AS policy, ${AWAKE_MS},
       false AS "isAdmitted", NULL::timestamptz AS "blockedSince"
@@ -89,12 +94,16 @@ export const DECIDE_START = `
  */
 const RELAXED = `SELECT set_config('synchronous_commit', 'off', true) AS setting`;
 
-/** Counts a wake of which it is known that it fits at the revision `$2`. */
+/**
+ * Counts a wake that is known to fit at the revision `$2` if the log has no wake with a higher ordinal than `$6`. It may have
+ * one that was not counted because there was no limit when it began.
+ */
 export const COUNT_WAKE = `
   WITH relaxed AS (${RELAXED}),
   gate AS (
     UPDATE wake_gates SET revision = revision + 1 FROM relaxed
-    WHERE setting = 'off' AND end_user_id = $1 AND revision = $2 RETURNING end_user_id
+    WHERE setting = 'off' AND end_user_id = $1 AND revision = $2 AND ${newest('$1')} <= $6
+    RETURNING end_user_id
   )
   INSERT INTO wake_admissions (agent_id, epoch, end_user_id, at)
     SELECT $3, $4, end_user_id, $5::timestamptz FROM gate
@@ -132,5 +141,5 @@ export const ADMIT_WAKE = `
     RETURNING epoch
   )
   SELECT "accountSuspended", "endUserSuspended", policy, verdict, "blockedSince", "hasRoom",
-    (SELECT revision FROM gate CROSS JOIN counted) AS "countedAt"
+    (SELECT revision FROM gate CROSS JOIN counted) AS "countedAt", ordinal
   FROM decided`;
