@@ -16,6 +16,10 @@ const ALLOWED = new Map([
     'apps/files/src/transfer/transfer-opener.ts',
     'a transfer belongs to one call; the change that stores its bytes derives its id',
   ],
+  [
+    'apps/delivery/src/delivery/attempt.ts',
+    'an attempt belongs to one call, and names nothing that is stored',
+  ],
   ['apps/llm/src/route/metered-calls.ts', 'a call is one HTTP request, which nothing repeats'],
   [
     'apps/llm/src/ledger/ledger-queue.ts',

@@ -2,7 +2,7 @@ import type { Policy } from '@berth/contracts/schema';
 
 /**
  * What a caller wants to do with an agent. `use`: a call that joins a start, or that finds the agent not running. `check`: a
- * call that wakes the agent next, if nothing else refuses it.
+ * call that will wake the agent once it has passed its other checks.
  */
 export type Act = 'use' | 'check' | 'wake' | 'start' | 'restart' | 'create' | 'deploy';
 
@@ -10,8 +10,8 @@ export type Act = 'use' | 'check' | 'wake' | 'start' | 'restart' | 'create' | 'd
 export interface Wake {
   readonly agentId: string;
   readonly epoch: number;
-  /** The command that begins it. */
-  readonly commandId?: string;
+  /** The attempt of a command that begins it, if the same attempt may have checked it. */
+  readonly attempt?: string;
 }
 
 /** A wake and the policy in force when it was admitted; with the same epoch, its start needs no other. */

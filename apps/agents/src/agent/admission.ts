@@ -9,8 +9,10 @@ export { ownerOf, type Owner } from './owner.js';
 /** Checks each act that would wake, start or create an agent. A call to a running agent is not checked. */
 export abstract class Admission {
   /**
-   * `wake`: the wake that begins if the act is admitted; it then counts towards the wake limit, and is returned if the
-   * decision read the policy. A `check` counts nothing, and no wake limit refuses it. Errors: forbidden `account_suspended`, `end_user_suspended`; payment_required
+   * `wake`: the wake that the act begins. If it is admitted, it counts towards the wake limit, and is returned with the
+   * policy by which it was admitted. A `check` counts nothing, and no wake limit refuses it.
+   *
+   * Errors: forbidden `account_suspended`, `end_user_suspended`; payment_required
    * `compute_cap_reached`; exhausted `wake_limit_reached`.
    */
   abstract admit(act: Act, owner: Owner, wake?: Wake): Promise<AdmittedWake | null>;

@@ -105,14 +105,14 @@ describe('ensuring that an agent is awake', () => {
     expect(await memory.after(agentId, 4)).toEqual([]);
   });
 
-  it('checks the wake that the same command may begin next, and counts it only then', async () => {
+  it('checks the wake that the same attempt may begin next, and counts it only then', async () => {
     await given(...running, asleep(1, 'warm'));
     const admit = vi.fn<Admission['admit']>(() => Promise.resolve(null));
-    const { commandId } = request();
-    const refused = handler({ admit }).handle(request({ commandId, asleep: 'refuse' }));
+    const attempt = newId('cmd');
+    const refused = handler({ admit }).handle(request({ attempt, asleep: 'refuse' }));
     await expect(refused).rejects.toMatchObject({ code: 'agent_asleep' });
-    await handler({ admit }).handle(request({ commandId }));
-    const wake = { agentId, epoch: 2, commandId };
+    await handler({ admit }).handle(request({ attempt }));
+    const wake = { agentId, epoch: 2, attempt };
     const asked = admit.mock.calls.map(([act, , about]) => [act, about]);
     expect(asked.slice(0, 2)).toEqual([
       ['check', wake],

@@ -106,14 +106,14 @@ export class EnsureAwakeHandler {
   private async admit(
     agent: LiveAgent,
     command: AgentCommandOf<'Wake'>,
-    { commandId, asleep: whenAsleep }: EnsureAwake,
+    { attempt, asleep: whenAsleep }: EnsureAwake,
   ): Promise<AdmittedWake | null> {
     const owner = ownerOf(agent.profile);
     const wake = wakeOf(command, agent);
     if (wake === undefined) return await this.admission.admit('use', owner);
     return await this.admission.admit(whenAsleep === 'refuse' ? 'check' : 'wake', owner, {
       ...wake,
-      commandId,
+      ...(attempt === undefined ? {} : { attempt }),
     });
   }
 

@@ -37,8 +37,8 @@ export class CapRule {
   }
 
   /**
-   * Decides on a wake that the same command begins in a moment, so that `admit` only has to count it. A wake limit refuses
-   * the wake, not the check. Errors: those of `admit`, without `wake_limit_reached`.
+   * Decides on a wake that the same attempt of a command begins in a moment, so that `admit` only has to count it. A wake
+   * limit refuses the wake, not the check. Errors: those of `admit`, without `wake_limit_reached`.
    */
   async check(owner: OwnerWithEndUser, wake: Wake): Promise<void> {
     const { policy } = await this.decide(owner, undefined);
@@ -46,19 +46,21 @@ export class CapRule {
   }
 
   private async countInRoom({ endUserId }: OwnerWithEndUser, wake: Wake, policy: Policy): Promise<boolean> {
-    const last = this.#rooms.lastOf(endUserId, policy.wakes_per_hour ?? 0);
+    const now = this.clock.now();
+    const last = this.#rooms.lastOf(endUserId, policy.wakes_per_hour ?? 0, now);
     if (last === undefined) return false;
-    const counted = await this.ledger.count(endUserId, wake, last, this.clock.now());
-    if (counted !== undefined) this.#rooms.counted(endUserId, counted);
+    const counted = await this.ledger.count(endUserId, wake, last, now);
+    if (counted !== undefined) this.#rooms.counted(endUserId, counted, now);
     return counted !== undefined;
   }
 
   private async decideAndCount(owner: OwnerWithEndUser, wake: Wake): Promise<Policy | null> {
-    this.#rooms.forget(owner.endUserId);
     for (;;) {
+      const now = this.clock.now();
       const { verdict, policy, counted, hasRoom } = await this.decide(owner, wake);
-      if (hasRoom && counted !== null)
-        this.#rooms.found(owner.endUserId, policy?.wakes_per_hour ?? 0, counted);
+      if (counted !== null && hasRoom)
+        this.#rooms.found(owner.endUserId, policy?.wakes_per_hour ?? 0, counted, now);
+      else if (counted !== null) this.#rooms.forget(owner.endUserId);
       if (verdict !== 'fits' || counted !== null) return policy;
       // Another process was faster.
     }

@@ -2,19 +2,26 @@ import { newId } from '@berth/kernel';
 import type { SqlRunner } from '@berth/persistence';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { OwnerAdmission } from '../agent/admission.js';
-import { CappedWakes, checkAndAdmit, codeOf, wakeOf } from '../fixtures/capped-wakes.fixture.js';
+import {
+  CappedWakes,
+  checkAndAdmit,
+  codeOf,
+  wakeOf,
+  type EndUser,
+} from '../fixtures/capped-wakes.fixture.js';
+import { silent } from '../fixtures/memory-agents.fixture.js';
 import { OwnerSuspensionQuery } from '../suspension/owner-suspension.js';
 import { CapRule } from './cap-rule.js';
 import { WakeLedger } from './wake-ledger.js';
-import { COUNT_WAKE } from './wake-statements.js';
+import { COUNT_WAKE, REMOVE_OLD } from './wake-statements.js';
 
 const caps = new CappedWakes();
 
 beforeAll(() => caps.start());
 afterAll(() => caps.stop());
 
-describe('wakes that their command checked before', () => {
-  it('never exceed the limit when a call checks each before it begins, in two processes', async () => {
+describe('wakes that their command has checked', () => {
+  it('never exceed the limit in two processes', async () => {
     const owner = await caps.anEndUser({ wakes_per_hour: 60 });
     const both = caps.rules();
     for (let n = 0; n < 20; n++) await checkAndAdmit(both[n < 10 ? 0 : 1], owner);
@@ -25,29 +32,79 @@ describe('wakes that their command checked before', () => {
     expect(outcomes.filter((outcome) => outcome === 'wake_limit_reached')).toHaveLength(60);
   });
 
+  const admittedOf = async (rule: OwnerAdmission, owner: EndUser, wakes: number): Promise<number> => {
+    let admitted = 0;
+    for (let n = 0; n < wakes; n++) if ((await checkAndAdmit(rule, owner)) === 'admitted') admitted += 1;
+    return admitted;
+  };
+
   it.each([
-    ['alone', 0, 0, 20],
-    ['after another process counted most of them', 0, 17, 2],
-    ['with most of them in the log', 15, 0, 5],
-  ])('never exceed a limit that was far away, %s', async (_, inTheLog, elsewhere, left) => {
-    const owner = await caps.anEndUser({ wakes_per_hour: 20 });
+    ['alone', 0, 0, 40],
+    ['after another process counted most of them', 0, 36, 3],
+    ['with most of them in the log', 35, 0, 5],
+  ])('stop at the limit although many fitted at first, %s', async (_, inTheLog, elsewhere, left) => {
+    const owner = await caps.anEndUser({ wakes_per_hour: 40 });
     const [one, other] = caps.rules();
     if (inTheLog > 0) await caps.wakesInLog(owner.endUserId, inTheLog);
-    const outcomes: string[] = [];
     if (elsewhere > 0) await checkAndAdmit(one, owner);
-    for (let n = 0; n < elsewhere; n++) await checkAndAdmit(other, owner);
-    for (let n = 0; n < 25; n++) outcomes.push(await checkAndAdmit(one, owner));
-    expect(outcomes.filter((outcome) => outcome === 'admitted')).toHaveLength(left);
+    await admittedOf(other, owner, elsewhere);
+    expect(await admittedOf(one, owner, 45)).toBe(left);
   });
 
-  it('never exceed the limit with those that began before there was one, and reach the table later', async () => {
-    const owner = await caps.anEndUser({ wakes_per_hour: 20 });
+  it.each([
+    ['', 40, 0, 36, 3],
+    [' while counted ones do not', 12, 4, 5, 2],
+  ])(
+    'stop at the limit when wakes that began without one reach the log later%s',
+    async (_, limit, elsewhere, late, left) => {
+      const owner = await caps.anEndUser({ wakes_per_hour: limit });
+      const [one, other] = caps.rules();
+      await admittedOf(other, owner, elsewhere);
+      expect(await checkAndAdmit(one, owner)).toBe('admitted');
+      await caps.wakesInLog(owner.endUserId, late);
+      expect(await admittedOf(one, owner, 10)).toBe(left);
+    },
+  );
+
+  it('stop at the limit when the clock is set back to a time at which fewer fitted', async () => {
+    const owner = await caps.anEndUser({ wakes_per_hour: 40 });
     const [rule] = caps.rules();
+    const before = caps.now;
+    await caps.wakesInLog(owner.endUserId, 36);
+    caps.now += 3_600_000;
     expect(await checkAndAdmit(rule, owner)).toBe('admitted');
-    await caps.wakesInLog(owner.endUserId, 15);
-    const outcomes: string[] = [];
-    for (let n = 0; n < 10; n++) outcomes.push(await checkAndAdmit(rule, owner));
-    expect(outcomes.filter((outcome) => outcome === 'admitted')).toHaveLength(4);
+    caps.now -= 5_000;
+    expect(await admittedOf(rule, owner, 10)).toBe(3);
+    caps.now = before;
+  });
+
+  it('count once for all attempts that wake the same agent', async () => {
+    const owner = await caps.anEndUser({ wakes_per_hour: 60 });
+    const [rule] = caps.rules();
+    await checkAndAdmit(rule, owner);
+    const wake = wakeOf(newId('agt'), 2);
+    for (let n = 0; n < 10; n++) {
+      const attempted = { ...wake, attempt: newId('cmd') };
+      await rule.admit('check', owner, attempted);
+      await rule.admit('wake', owner, attempted);
+    }
+    const gates = await caps.database.query('SELECT revision FROM wake_gates WHERE end_user_id = $1', [
+      owner.endUserId,
+    ]);
+    expect(gates).toEqual([{ revision: '2' }]);
+  });
+
+  it('are admitted although those that are in the log cannot be removed', async () => {
+    const owner = await caps.anEndUser({ wakes_per_hour: 60 });
+    const query = ((sql, params) =>
+      sql === REMOVE_OLD
+        ? Promise.reject(new Error('no connection'))
+        : caps.database.query(sql, params)) as SqlRunner['query'];
+    const rule = new OwnerAdmission(
+      new OwnerSuspensionQuery(caps.database),
+      new CapRule(new WakeLedger({ query }, silent), caps.clock),
+    );
+    expect(await admittedOf(rule, owner, 20)).toBe(20);
   });
 
   it('are refused at a limit that was lowered after many more would have fitted', async () => {
@@ -59,18 +116,18 @@ describe('wakes that their command checked before', () => {
   });
 
   it.each([
-    ['no statement without a limit', {}, []],
-    ['one small statement far from the limit', { wakes_per_hour: 60 }, [COUNT_WAKE]],
-  ])('cost, after the check of their command, %s', async (_, policy, statements) => {
+    ['no statement', {}, []],
+    ['one small statement', { wakes_per_hour: 60 }, [COUNT_WAKE]],
+  ])('need %s without a limit or far from it', async (_, policy, statements) => {
     const owner = await caps.anEndUser(policy);
     const query = vi.fn<SqlRunner['query']>((...asked) => caps.database.query(...asked));
-    const ledger = new WakeLedger({ query: query as SqlRunner['query'] });
+    const ledger = new WakeLedger({ query: query as SqlRunner['query'] }, silent);
     const rule = new OwnerAdmission(new OwnerSuspensionQuery(caps.database), new CapRule(ledger, caps.clock));
     await checkAndAdmit(rule, owner);
     const agentId = newId('agt');
     await caps.inLog(caps.created(agentId, owner.endUserId), caps.asleep(agentId, 1));
     for (const epoch of [2, 3, 4]) {
-      const wake = { ...wakeOf(agentId, epoch), commandId: newId('cmd') };
+      const wake = { ...wakeOf(agentId, epoch), attempt: newId('cmd') };
       await rule.admit('check', owner, wake);
       query.mockClear();
       expect(await rule.admit('wake', owner, wake)).toMatchObject({ policy });
@@ -79,19 +136,19 @@ describe('wakes that their command checked before', () => {
     }
   });
 
-  it('are not decided by the check of another command, or of one long ago', async () => {
+  it('ignore the check of another attempt, and one that is two seconds old', async () => {
     const owner = await caps.anEndUser({});
     const [rule] = caps.rules();
     const before = caps.now;
-    for (const [commandId, ms] of [
+    for (const [other, ms] of [
       [newId('cmd'), 0],
       [null, 2_000],
     ] as const) {
-      const wake = { ...wakeOf(newId('agt'), 2), commandId: newId('cmd') };
+      const wake = { ...wakeOf(newId('agt'), 2), attempt: newId('cmd') };
       await rule.admit('check', owner, wake);
       caps.now += ms;
       await caps.changePolicy(owner.endUserId, { wakes_per_hour: 0 });
-      const begun = commandId === null ? wake : { ...wake, commandId };
+      const begun = other === null ? wake : { ...wake, attempt: other };
       expect(await codeOf(rule.admit('wake', owner, begun))).toBe('wake_limit_reached');
       await caps.changePolicy(owner.endUserId, {});
     }

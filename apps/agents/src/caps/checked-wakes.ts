@@ -10,14 +10,14 @@ interface Checked {
   readonly at: number;
 }
 
-/** The policies by which wakes were checked a moment ago, for the command that begins the wake. Each can be taken once. */
+/** Remembers for a moment by which policy an attempt of a command checked its wake. The wake takes it, once. */
 export class CheckedWakes {
   /** In the order of their times. */
   readonly #checked = new Map<string, Checked>();
 
   put(wake: Wake, policy: Policy | null, now: number): void {
     for (const [key, { at }] of this.#checked) {
-      if (now - at < VALID_MS) break;
+      if (Math.abs(now - at) < VALID_MS) break;
       this.#checked.delete(key);
     }
     const key = keyOf(wake);
@@ -36,5 +36,5 @@ export class CheckedWakes {
   }
 }
 
-const keyOf = ({ commandId, agentId, epoch }: Wake): string | undefined =>
-  commandId === undefined ? undefined : `${commandId} ${agentId} ${epoch}`;
+const keyOf = ({ attempt, agentId, epoch }: Wake): string | undefined =>
+  attempt === undefined ? undefined : `${attempt} ${agentId} ${epoch}`;

@@ -7,32 +7,34 @@ const END_USERS = 10_000;
 interface WakeRoom {
   readonly limit: number;
   readonly last: Counted;
+  /** When that was, in Unix milliseconds. */
+  readonly at: number;
   /** At least this many wakes fit after `last`. */
   readonly left: number;
 }
 
 /**
- * How many more wakes fit for end users who are far from their limit. That remains true until other wakes begin: the ones
- * that were counted only leave the window.
+ * How many more wakes fit for end users who are far from their limit. That remains true until the gate or the log shows a
+ * wake that this process did not count: counted ones only leave the window.
  */
 export class WakeRooms {
   readonly #rooms = new LruCache<WakeRoom>(END_USERS);
 
   /** Notes a wake that was counted when at least `ROOM` fitted, this one included. */
-  found(endUserId: string, limit: number, last: Counted): void {
-    this.#rooms.set(endUserId, { limit, last, left: ROOM - 1 });
+  found(endUserId: string, limit: number, last: Counted, now: number): void {
+    this.#rooms.set(endUserId, { limit, last, at: now, left: ROOM - 1 });
   }
 
-  /** The wake after which another one fits; undefined if that is not known. */
-  lastOf(endUserId: string, limit: number): Counted | undefined {
+  /** The wake after which another one fits; undefined if that is not known, or the clock was set back since. */
+  lastOf(endUserId: string, limit: number, now: number): Counted | undefined {
     const room = this.#rooms.get(endUserId);
-    return room?.limit === limit && room.left > 0 ? room.last : undefined;
+    return room?.limit === limit && room.left > 0 && now >= room.at ? room.last : undefined;
   }
 
   /** Notes that another wake was counted after the last one. */
-  counted(endUserId: string, last: Counted): void {
+  counted(endUserId: string, last: Counted, now: number): void {
     const room = this.#rooms.get(endUserId);
-    if (room !== undefined) this.#rooms.set(endUserId, { ...room, last, left: room.left - 1 });
+    if (room !== undefined) this.#rooms.set(endUserId, { ...room, last, at: now, left: room.left - 1 });
   }
 
   forget(endUserId: string): void {

@@ -11,8 +11,8 @@ const PENDING_MS = 300_000;
 /** A caller joins an admitted wake in this time; afterwards the wake is admitted again. */
 const JOIN_MS = 60_000;
 
-/** A process decides anew after this many wakes of an end user, or sooner. */
-export const ROOM = 16;
+/** A process counts at most this many wakes of an end user, the decided one included, before it decides in full again. */
+export const ROOM = 8;
 
 const LIMIT = `(${POLICY_IN_FORCE} ->> 'wakes_per_hour')::integer`;
 
@@ -36,14 +36,20 @@ const newest = (endUserId: string): string => `coalesce((
 ), 0)`;
 
 /**
- * The wake of the log that, with the pending ones and `more` new ones, makes as many as the limit plus one. Found by its
- * ordinal, without counting.
+ * The wake in the log that must leave the window before `more` (SQL) further wakes fit. Found by its ordinal, without
+ * counting.
  */
-const blockedBy = (more: number): string => `
+const blockedBy = (more: string): string => `
   SELECT CASE WHEN began.at > asked.now - make_interval(secs => ${WAKE_WINDOW_MS / 1_000}) THEN began.at END
   FROM end_user_wakes began
-  WHERE began.end_user_id = owner.end_user_id AND began.ordinal = pending.total + ${more} - ${LIMIT}
+  WHERE began.end_user_id = owner.end_user_id AND began.ordinal = ${more} - ${LIMIT}
     + ${newest('owner.end_user_id')}`;
+
+/**
+ * The most wakes that there can be, beside those of the log, when a room is used up. `COUNT_WAKE` lets the log grow by the
+ * pending wakes and those of the room, and as many may then be pending.
+ */
+const MOST_IN_ROOM = `2 * (pending.total + ${ROOM})`;
 
 const AWAKE_MS = `
   CASE WHEN jsonb_exists(${POLICY_IN_FORCE}, 'compute_minutes_cap')
@@ -59,8 +65,8 @@ const FACTS = `
       SELECT FROM end_user_wakes same WHERE same.agent_id = asked.agent_id AND same.epoch = asked.epoch
     ) AS "isAdmitted",
     CASE WHEN ${LIMIT} <= pending.total THEN pending.times[${LIMIT}]
-      WHEN ${LIMIT} > 0 THEN (${blockedBy(1)}) END AS "blockedSince",
-    coalesce(${LIMIT} >= pending.total + ${ROOM} AND (${blockedBy(ROOM)}) IS NULL, false) AS "hasRoom",
+      WHEN ${LIMIT} > 0 THEN (${blockedBy('pending.total + 1')}) END AS "blockedSince",
+    coalesce(${LIMIT} >= ${MOST_IN_ROOM} AND (${blockedBy(MOST_IN_ROOM)}) IS NULL, false) AS "hasRoom",
     pending.total + ${newest('owner.end_user_id')} + 1 AS ordinal,
     coalesce((SELECT revision FROM wake_gates gate WHERE gate.end_user_id = owner.end_user_id), 0) AS revision
   FROM (SELECT $1::text AS account_id, $2::text AS end_user_id) AS owner
@@ -89,20 +95,21 @@ export const DECIDE_START = `
   ) AS facts`;
 
 /**
- * Does not wait for the disk: the log has the wake itself, and what a crash of PostgreSQL could take is younger than a
- * second.
+ * Does not wait for the disk: the log has the wake itself, what a crash of PostgreSQL could take is younger than a second, and
+ * `COUNT_WAKE` looks at the log.
  */
 const RELAXED = `SELECT set_config('synchronous_commit', 'off', true) AS setting`;
 
 /**
- * Counts a wake that is known to fit at the revision `$2` if the log has no wake with a higher ordinal than `$6`. It may have
- * one that was not counted because there was no limit when it began.
+ * Counts a wake that is known to fit at the revision `$2`, unless it was counted before or the log has a wake with a higher
+ * ordinal than `$6`: one that began while there was no limit, and was not counted.
  */
 export const COUNT_WAKE = `
   WITH relaxed AS (${RELAXED}),
   gate AS (
     UPDATE wake_gates SET revision = revision + 1 FROM relaxed
     WHERE setting = 'off' AND end_user_id = $1 AND revision = $2 AND ${newest('$1')} <= $6
+      AND NOT EXISTS (SELECT FROM wake_admissions same WHERE same.agent_id = $3 AND same.epoch = $4)
     RETURNING end_user_id
   )
   INSERT INTO wake_admissions (agent_id, epoch, end_user_id, at)

@@ -3,6 +3,7 @@ import type { AwakeAgent } from '@berth/contracts/agents';
 import { deriveId } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
 import { ConversationListQuery } from '../conversation-list/conversation-list.query.js';
+import { newAttempt } from './attempt.js';
 import { AgentDispatcher } from './agent-dispatcher.js';
 import { MessageBudget } from './message-budget.js';
 import type { SharedTimeout } from './shared-timeout.js';
@@ -26,11 +27,12 @@ export class MessageAdmission {
    * beyond the budget wakes no agent. Errors: those of `AgentDispatcher.wake` and of `MessageBudget.take`.
    */
   async admit(
-    purpose: AgentUse,
+    use: AgentUse,
     deliveryId: string,
     conversationId: string | null,
     timeout: SharedTimeout,
   ): Promise<Admitted> {
+    const purpose = { ...use, attempt: newAttempt() };
     const awake = await this.dispatcher.findAwake(purpose, timeout);
     const [conversation] = await timeout.within(
       Promise.all([
@@ -50,7 +52,8 @@ export class MessageAdmission {
   }
 
   /** Like `admit`, for a message whose conversation is already known. */
-  async wakeWithinBudget(purpose: AgentUse, deliveryId: string, timeout: SharedTimeout): Promise<AwakeAgent> {
+  async wakeWithinBudget(use: AgentUse, deliveryId: string, timeout: SharedTimeout): Promise<AwakeAgent> {
+    const purpose = { ...use, attempt: newAttempt() };
     const awake = await this.dispatcher.findAwake(purpose, timeout);
     await timeout.within(this.budget.take(purpose.agentId, deliveryId));
     return awake ?? this.dispatcher.wake(purpose, null, timeout);

@@ -97,6 +97,21 @@ describe('the budget of messages', () => {
       for (let n = 1; n < PER_MINUTE; n++) await send(aChat(agentId));
       await expect(send(aChat(agentId))).rejects.toMatchObject(limited);
     }));
+
+  it('is taken between the check and the wake of an attempt, which a retry of the command does not share', () =>
+    withinOneMinute(async () => {
+      const chat = aChat(newId('agt'));
+      delivery.fakes.on(agentsRequests.ensureAwake, (request) =>
+        request.asleep === 'refuse' ? conflict('agent_asleep') : unavailable(),
+      );
+      for (const repeated of [false, true])
+        await expect(send({ ...chat, repeated })).rejects.toMatchObject({ kind: 'unavailable' });
+      const attempts = delivery.fakes.requestsOf(agentsRequests.ensureAwake).map(({ attempt }) => attempt);
+      const [first, , second] = attempts;
+      expect(attempts).toEqual([first, first, second, second]);
+      expect([typeof first, typeof second]).toEqual(['string', 'string']);
+      expect(second).not.toBe(first);
+    }));
 });
 
 const unavailable = (): never => {

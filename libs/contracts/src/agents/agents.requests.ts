@@ -70,6 +70,8 @@ export interface EnsureAwake extends CommandEnvelope {
   readonly refusedEpoch: number | null;
   /** `refuse` leaves a sleeping agent asleep: conflict `agent_asleep`, where `wake` (the default) would wake it. */
   readonly asleep?: 'wake' | 'refuse';
+  /** Names one attempt of the command, with which the caller first sends `refuse` and a moment later `wake`. */
+  readonly attempt?: string;
 }
 
 /** The host and epoch of an awake agent. Requests to the host carry this epoch. */

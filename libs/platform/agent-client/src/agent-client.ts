@@ -25,6 +25,8 @@ export interface AgentUse {
   readonly envelope: CommandEnvelope;
   readonly agentId: string;
   readonly kind: ActivityKind;
+  /** See `EnsureAwake.attempt`. */
+  readonly attempt?: string;
 }
 
 export interface CallOptions {
@@ -97,11 +99,12 @@ export class AgentClient {
 }
 
 /** `agents` recognises the step of a repeated command, and wakes the agent again if it has fallen asleep since. */
-const wakeRequest = ({ envelope, agentId, kind }: AgentUse, staleEpoch: number | null) => ({
+const wakeRequest = ({ envelope, agentId, kind, attempt }: AgentUse, staleEpoch: number | null) => ({
   ...stepOf(envelope, `wake:${String(staleEpoch ?? 'first')}`),
   agentId,
   kind,
   refusedEpoch: staleEpoch,
+  ...(attempt === undefined ? {} : { attempt }),
 });
 
 const STALE: ReadonlySet<string> = new Set(['stale_epoch', 'agent_not_on_host']);
