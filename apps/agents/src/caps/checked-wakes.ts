@@ -1,8 +1,10 @@
 import type { Policy } from '@berth/contracts/schema';
+import { LruCache } from '@berth/event-store';
 import type { Wake } from '../agent/act.js';
 
 /** Between the check of a message and its wake are a look-up and one write. */
 const VALID_MS = 2_000;
+const MAX_REMEMBERED = 10_000;
 
 interface Checked {
   readonly policy: Policy | null;
@@ -12,18 +14,11 @@ interface Checked {
 
 /** Remembers for a moment by which policy an attempt of a command checked its wake. The wake takes it, once. */
 export class CheckedWakes {
-  /** In the order of their times. */
-  readonly #checked = new Map<string, Checked>();
+  readonly #checked = new LruCache<Checked>(MAX_REMEMBERED);
 
   put(wake: Wake, policy: Policy | null, now: number): void {
-    for (const [key, { at }] of this.#checked) {
-      if (Math.abs(now - at) < VALID_MS) break;
-      this.#checked.delete(key);
-    }
     const key = keyOf(wake);
-    if (key === undefined) return;
-    this.#checked.delete(key);
-    this.#checked.set(key, { policy, at: now });
+    if (key !== undefined) this.#checked.set(key, { policy, at: now });
   }
 
   /** Undefined if the wake was not checked. */
