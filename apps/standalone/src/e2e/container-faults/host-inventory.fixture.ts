@@ -32,7 +32,7 @@ export const inventoryOf = ({ address, containerdFolder, namespace, runtimeData 
       '-q',
     ]),
     shims: shimsOf(namespace).map(String),
-    'root file systems': mountPointsBelow(containerdFolder),
+    'root file systems': mountPointsBelow(join(containerdFolder, 'state')),
     volumes: mountPointsBelow(runtimeData).filter((point) => AGENT.test(point)),
     'loop devices': backing.filter((file) => file.startsWith(runtimeData)),
     'control groups': groupsOf(namespace),

@@ -19,6 +19,8 @@ export class OwnContainerd {
       'version = 3',
       `root = '${folder}/root'`,
       `state = '${folder}/state'`,
+      // A shim that is killed while it mounts a root file system leaves the mount of a layer here.
+      `temp = '${folder}/temp'`,
       "disabled_plugins = ['io.containerd.grpc.v1.cri', 'io.containerd.cri.v1.images', 'io.containerd.cri.v1.runtime']",
       `[grpc]\naddress = '${address}'`,
       `[ttrpc]\naddress = '${address}.ttrpc'`,
