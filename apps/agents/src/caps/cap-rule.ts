@@ -28,26 +28,38 @@ export class CapRule {
   /** Returns the policy in force. Errors: see `Admission.admit`. */
   async admit(owner: OwnerWithEndUser, wake?: Wake): Promise<Policy | null> {
     if (wake === undefined) return (await this.decide(owner, wake)).policy;
-    const policy = this.#checked.take(wake, this.clock.now());
-    if (policy !== undefined && policy?.wakes_per_hour === undefined) return policy;
-    return await this.#queue.run(owner.endUserId, async () => {
-      if (policy && (await this.countInRoom(owner, wake, policy))) return policy;
-      return this.decideAndCount(owner, wake);
-    });
+    const checked = this.#checked.take(wake, this.clock.now());
+    if (checked !== undefined && (await checked.isAdmitted)) return checked.policy;
+    return this.#queue.run(owner.endUserId, () => this.decideAndCount(owner, wake));
   }
 
   /**
-   * Decides on a wake that the same attempt of a command begins in a moment, so that `admit` only has to count it. A wake
-   * limit refuses the wake, not the check. Errors: those of `admit`, without `wake_limit_reached`.
+   * Decides on a wake that the same attempt of a command begins in a moment. Far from the limit it also begins to count the
+   * wake, so that `admit` need not. A wake limit refuses the wake, not the check. Errors: those of `admit`, without
+   * `wake_limit_reached`.
    */
   async check(owner: OwnerWithEndUser, wake: Wake): Promise<void> {
     const { policy } = await this.decide(owner, undefined);
-    this.#checked.put(wake, policy, this.clock.now());
+    const isAdmitted = this.countAhead(owner, wake, policy);
+    isAdmitted.catch(() => undefined);
+    this.#checked.put(wake, { policy, isAdmitted }, this.clock.now());
   }
 
-  private async countInRoom({ endUserId }: OwnerWithEndUser, wake: Wake, policy: Policy): Promise<boolean> {
+  /** Returns whether no count is left to do for the wake. Errors: those of `admit`. */
+  private async countAhead(owner: OwnerWithEndUser, wake: Wake, policy: Policy | null): Promise<boolean> {
+    const limit = policy?.wakes_per_hour;
+    if (limit === undefined) return true;
+    if (wake.attempt === undefined) return false;
+    return this.#queue.run(owner.endUserId, async () => {
+      if (!this.#rooms.isUsedUp(owner.endUserId, limit)) return this.countInRoom(owner, wake, limit);
+      await this.decideAndCount(owner, wake);
+      return true;
+    });
+  }
+
+  private async countInRoom({ endUserId }: OwnerWithEndUser, wake: Wake, limit: number): Promise<boolean> {
     const now = this.clock.now();
-    const last = this.#rooms.lastOf(endUserId, policy.wakes_per_hour ?? 0, now);
+    const last = this.#rooms.lastOf(endUserId, limit, now);
     if (last === undefined) return false;
     const counted = await this.ledger.count(endUserId, wake, last, now);
     if (counted !== undefined) this.#rooms.counted(endUserId, counted, now);

@@ -13,12 +13,19 @@ import { silent } from '../fixtures/memory-agents.fixture.js';
 import { OwnerSuspensionQuery } from '../suspension/owner-suspension.js';
 import { CapRule } from './cap-rule.js';
 import { WakeLedger } from './wake-ledger.js';
-import { COUNT_WAKE, REMOVE_OLD } from './wake-statements.js';
+import { ADMIT_WAKE, COUNT_WAKE, DECIDE_START, REMOVE_OLD } from './wake-statements.js';
 
 const caps = new CappedWakes();
 
 beforeAll(() => caps.start());
 afterAll(() => caps.stop());
+
+/** The admission of a process whose statements go through `query`. */
+const ruleWith = (query: SqlRunner['query']): OwnerAdmission =>
+  new OwnerAdmission(
+    new OwnerSuspensionQuery(caps.database),
+    new CapRule(new WakeLedger({ query }, silent), caps.clock),
+  );
 
 describe('wakes that their command has checked', () => {
   it('never exceed the limit in two processes', async () => {
@@ -100,10 +107,7 @@ describe('wakes that their command has checked', () => {
       sql === REMOVE_OLD
         ? Promise.reject(new Error('no connection'))
         : caps.database.query(sql, params)) as SqlRunner['query'];
-    const rule = new OwnerAdmission(
-      new OwnerSuspensionQuery(caps.database),
-      new CapRule(new WakeLedger({ query }, silent), caps.clock),
-    );
+    const rule = ruleWith(query);
     expect(await admittedOf(rule, owner, 20)).toBe(20);
   });
 
@@ -116,24 +120,59 @@ describe('wakes that their command has checked', () => {
   });
 
   it.each([
-    ['no statement', {}, []],
-    ['one small statement', { wakes_per_hour: 60 }, [COUNT_WAKE]],
-  ])('need %s without a limit or far from it', async (_, policy, statements) => {
+    ['without a limit', {}, [DECIDE_START], [DECIDE_START]],
+    ['far from it', { wakes_per_hour: 60 }, [DECIDE_START, COUNT_WAKE], [DECIDE_START, ADMIT_WAKE]],
+  ])('begin without a statement of their own %s', async (_, policy, first, ninth) => {
     const owner = await caps.anEndUser(policy);
     const query = vi.fn<SqlRunner['query']>((...asked) => caps.database.query(...asked));
-    const ledger = new WakeLedger({ query: query as SqlRunner['query'] }, silent);
-    const rule = new OwnerAdmission(new OwnerSuspensionQuery(caps.database), new CapRule(ledger, caps.clock));
+    const rule = ruleWith(query as SqlRunner['query']);
     await checkAndAdmit(rule, owner);
     const agentId = newId('agt');
     await caps.inLog(caps.created(agentId, owner.endUserId), caps.asleep(agentId, 1));
-    for (const epoch of [2, 3, 4]) {
+    for (let epoch = 2; epoch < 11; epoch++) {
       const wake = { ...wakeOf(agentId, epoch), attempt: newId('cmd') };
-      await rule.admit('check', owner, wake);
       query.mockClear();
+      await rule.admit('check', owner, wake);
+      const statements = epoch === 9 ? ninth : first;
+      await vi.waitFor(() => expect(query.mock.calls.map(([sql]) => sql)).toEqual(statements));
       expect(await rule.admit('wake', owner, wake)).toMatchObject({ policy });
-      expect(query.mock.calls.map(([sql]) => sql)).toEqual(statements);
+      expect(query.mock.calls.map(([sql]) => sql).filter((sql) => sql !== REMOVE_OLD)).toEqual(statements);
       await caps.inLog(caps.starting(agentId, epoch, 'wake'), caps.asleep(agentId, epoch));
     }
+  });
+
+  it('are not counted near the limit before they begin', async () => {
+    const owner = await caps.anEndUser({ wakes_per_hour: 15 });
+    const [rule] = caps.rules();
+    for (let n = 0; n < 10; n++)
+      await rule.admit('check', owner, { ...wakeOf(newId('agt'), 2), attempt: newId('cmd') });
+    expect(await admittedOf(rule, owner, 20)).toBe(15);
+  });
+
+  it('count once if they never begin and another attempt wakes the agent', async () => {
+    const owner = await caps.anEndUser({ wakes_per_hour: 20 });
+    const [rule, other] = caps.rules();
+    expect(await checkAndAdmit(rule, owner)).toBe('admitted');
+    const agentId = newId('agt');
+    await rule.admit('check', owner, { ...wakeOf(agentId, 2), attempt: newId('cmd') });
+    expect(await codeOf(other.admit('wake', owner, wakeOf(agentId, 2)))).toBe('admitted');
+    expect(await admittedOf(other, owner, 20)).toBe(18);
+  });
+
+  it('fail if they could not be counted, after a check that succeeds', async () => {
+    const owner = await caps.anEndUser({ wakes_per_hour: 60 });
+    const failed = vi.fn(() => Promise.reject(new Error('no connection')));
+    const rule = ruleWith(((sql, params) =>
+      sql === COUNT_WAKE ? failed() : caps.database.query(sql, params)) as SqlRunner['query']);
+    expect(await checkAndAdmit(rule, owner)).toBe('admitted');
+    const wake = { ...wakeOf(newId('agt'), 2), attempt: newId('cmd') };
+    await rule.admit('check', owner, wake);
+    await expect(rule.admit('wake', owner, wake)).rejects.toThrow('no connection');
+    expect(await codeOf(rule.admit('wake', owner, wake))).toBe('admitted');
+    // A failure that no wake takes note of must not end the process.
+    await checkAndAdmit(rule, owner);
+    await rule.admit('check', owner, { ...wakeOf(newId('agt'), 2), attempt: newId('cmd') });
+    await vi.waitFor(() => expect(failed).toHaveBeenCalledTimes(3));
   });
 
   it('ignore the check of another attempt, and one that is two seconds old', async () => {

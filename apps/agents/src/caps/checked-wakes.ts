@@ -8,26 +8,31 @@ const MAX_REMEMBERED = 10_000;
 
 interface Checked {
   readonly policy: Policy | null;
+  /** Whether no count is left to do for the wake. */
+  readonly isAdmitted: Promise<boolean>;
+}
+
+interface Remembered extends Checked {
   /** Unix milliseconds. */
   readonly at: number;
 }
 
-/** Remembers for a moment by which policy an attempt of a command checked its wake. The wake takes it, once. */
+/** Remembers for a moment what an attempt of a command found out about its wake. The wake takes it, once. */
 export class CheckedWakes {
-  readonly #checked = new LruCache<Checked>(MAX_REMEMBERED);
+  readonly #checked = new LruCache<Remembered>(MAX_REMEMBERED);
 
-  put(wake: Wake, policy: Policy | null, now: number): void {
+  put(wake: Wake, checked: Checked, now: number): void {
     const key = keyOf(wake);
-    if (key !== undefined) this.#checked.set(key, { policy, at: now });
+    if (key !== undefined) this.#checked.set(key, { ...checked, at: now });
   }
 
   /** Undefined if the wake was not checked. */
-  take(wake: Wake, now: number): Policy | null | undefined {
+  take(wake: Wake, now: number): Checked | undefined {
     const key = keyOf(wake);
     const checked = key === undefined ? undefined : this.#checked.get(key);
     if (key === undefined || checked === undefined) return undefined;
     this.#checked.delete(key);
-    return Math.abs(now - checked.at) < VALID_MS ? checked.policy : undefined;
+    return Math.abs(now - checked.at) < VALID_MS ? checked : undefined;
   }
 }
 

@@ -31,6 +31,12 @@ export class WakeRooms {
     return room?.limit === limit && room.left > 0 && now >= room.at ? room.last : undefined;
   }
 
+  /** Whether so many wakes were counted that more may still fit, but have to be decided. */
+  isUsedUp(endUserId: string, limit: number): boolean {
+    const room = this.#rooms.get(endUserId);
+    return room?.limit === limit && room.left === 0;
+  }
+
   /** Notes that another wake was counted after the last one. */
   counted(endUserId: string, last: Counted, now: number): void {
     const room = this.#rooms.get(endUserId);
