@@ -100,6 +100,25 @@ describe('a built version', () => {
   });
 });
 
+describe('a version whose first start its host breaks off because it cannot start agents', () => {
+  const breakOff: AgentCommand = { type: 'BreakOffStart', epoch: 2, failure: null, at };
+  const failed = after(running, { type: 'ReportCrashLoop', epoch: 1, message: 'It crashed.', at });
+
+  it.each([
+    ['sleeping', running],
+    ['stopped', failed],
+  ])('becomes the source of the agent, which is then %s and starts with it later', (state, history) => {
+    const agent = agentAfter(history, prepare(2), breakOff);
+    expect(agent).toMatchObject({ source: { version: 2 }, life: { state } });
+    expect(startsWith(agent)).toMatchObject({ version: 2 });
+  });
+
+  it('gives way to the one before it if a later start fails', () => {
+    const agent = agentAfter(running, prepare(2), breakOff, wake, fail(3));
+    expect(agent).toMatchObject({ source: { version: 1 }, life: { state: 'starting', version: 1 } });
+  });
+});
+
 describe('a version that does not start', () => {
   it('gives way to the one before it, which starts instead', () => {
     const types = newTypes(after(running, prepare(2)), fail(2));

@@ -177,9 +177,13 @@ const breakOffStart = (
   if (!isStarting(life)) return [];
   if (life.cause === 'deploy')
     return failure === null ? [] : startFailed(agent, failure.code, failure.message, at);
-  return life.cause === 'start'
-    ? [{ type: 'AgentStopped', data: { agentId, epoch, at } }]
-    : [{ type: 'AgentFellAsleep', data: { agentId, epoch, depth: 'cold', reason: 'host_unavailable', at } }];
+  // If this was the first start of a version, the next start runs that version.
+  return [
+    ...adoptNext(agent, at),
+    life.cause === 'start'
+      ? { type: 'AgentStopped', data: { agentId, epoch, at } }
+      : { type: 'AgentFellAsleep', data: { agentId, epoch, depth: 'cold', reason: 'host_unavailable', at } },
+  ];
 };
 
 const confirmStopped = (

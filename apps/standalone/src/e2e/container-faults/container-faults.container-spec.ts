@@ -14,6 +14,7 @@ const FAULTS = [
   'remove: within nerdctl rm, nerdctl kill',
   'build: within nerdctl run, containerd kill',
   'pull: within nerdctl pull, nerdctl kill',
+  'pull: within nerdctl tag, containerd kill',
 ];
 
 const seedOf = (name: string): number => {
