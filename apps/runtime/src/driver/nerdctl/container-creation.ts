@@ -65,7 +65,17 @@ export class ContainerCreation {
     const layer = await disks.rootLayer(agentId, isWritable ? rootKey(source, image.digest) : null);
     if (layer !== null) await layOver(containerd, container, layer);
     if (user === 'root') await becomeGuestOfRoot(containerd, container);
-    if (isCreatedFirst(spec)) await this.means.call(startArguments(container));
+    if (isCreatedFirst(spec)) await this.#start(container);
+  }
+
+  async #start(container: string): Promise<void> {
+    try {
+      await this.means.call(startArguments(container));
+    } catch (error) {
+      // containerd may carry out the rest later, even after the container was removed.
+      this.means.ended.suspect();
+      throw error;
+    }
   }
 
   /** Removes the container that a failed call may have created, and ends its processes. */
