@@ -30,7 +30,7 @@ describe('the control groups of an agent', () => {
   /** What the kernel creates with a group. */
   const withFiles = (path: string, procs = ''): void => {
     mkdirSync(join(root, path), { recursive: true });
-    for (const file of ['cgroup.procs', 'cgroup.subtree_control', 'memory.max', 'pids.max'])
+    for (const file of ['cgroup.procs', 'tasks', 'cgroup.subtree_control', 'memory.max', 'pids.max'])
       writeFileSync(join(root, path, file), file === 'cgroup.procs' ? procs : '');
   };
 
@@ -47,12 +47,12 @@ describe('the control groups of an agent', () => {
     );
     for (const name of ['memory', 'pids']) withFiles(join(name, 'agt_1'));
     expect(await groups.create('agt_1', LIMITS, 0)).toEqual([
-      { from: join(root, 'memory', 'agt_1', 'cgroup.procs'), to: '/.berth/groups/memory' },
-      { from: join(root, 'pids', 'agt_1', 'cgroup.procs'), to: '/.berth/groups/pids' },
+      { from: join(root, 'memory', 'agt_1', 'tasks'), to: '/.berth/groups/memory' },
+      { from: join(root, 'pids', 'agt_1', 'tasks'), to: '/.berth/groups/pids' },
     ]);
     expect(content('memory', 'agt_1', 'memory.limit_in_bytes')).toBe('1000000');
     expect(content('pids', 'agt_1', 'pids.max')).toBe('50');
-    expect(statSync(join(root, 'memory', 'agt_1', 'cgroup.procs')).mode & 0o777).toBe(0o600);
+    expect(statSync(join(root, 'memory', 'agt_1', 'tasks')).mode & 0o777).toBe(0o600);
     expect(await groups.complete('agt_1', 'c1', LIMITS, 0)).toEqual([
       '/.berth/groups/memory',
       '/.berth/groups/pids',

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { becomesTrue } from '../../poll.js';
 import type { Hierarchy } from '../cgroup/cgroup-hierarchies.js';
 import { limitGroup, LIMITING, type GroupLimits } from '../cgroup/group-limits.js';
+import { joinFileOf } from '../cgroup/join-file.js';
 import { makeGroup } from '../cgroup/make-group.js';
 import { INSIDE } from './paths-inside.js';
 
@@ -59,7 +60,7 @@ export class AgentGroups {
         await makeGroup(folder);
         if (hierarchy.version === 2) return { from: folder, to: mountOf(hierarchy) };
         await limitGroup(hierarchy, folder, limits);
-        const from = join(folder, 'cgroup.procs');
+        const from = joinFileOf(hierarchy, folder);
         await this.#give(from, guest);
         return { from, to: mountOf(hierarchy) };
       }),
@@ -82,7 +83,7 @@ export class AgentGroups {
       this.#limiting.map(async (hierarchy) => {
         if (hierarchy.version === 1) return mountOf(hierarchy);
         await this.#divide(hierarchy, join(hierarchy.folder, agentId, container), limits, guest);
-        return join(mountOf(hierarchy), container, AGENT, 'cgroup.procs');
+        return joinFileOf(hierarchy, join(mountOf(hierarchy), container, AGENT));
       }),
     );
   }

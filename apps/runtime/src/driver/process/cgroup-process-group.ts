@@ -4,6 +4,7 @@ import { becomesTrue } from '../../poll.js';
 import { BoxCgroups, COMPLETE_WITHIN_MS } from '../cgroup/box-cgroups.js';
 import type { Hierarchy } from '../cgroup/cgroup-hierarchies.js';
 import { limitGroup } from '../cgroup/group-limits.js';
+import { joinFileOf } from '../cgroup/join-file.js';
 import { makeGroup } from '../cgroup/make-group.js';
 import { DriverError } from '../driver-error.js';
 import type { BoxStats } from '../driver.js';
@@ -24,7 +25,7 @@ export class CgroupProcessGroup implements ProcessGroup {
         const folder = join(hierarchy.folder, agentId);
         await makeGroup(folder);
         await limitGroup(hierarchy, folder, limits);
-        return join(folder, 'cgroup.procs');
+        return joinFileOf(hierarchy, folder);
       }),
     );
   }

@@ -8,7 +8,7 @@ export interface Mount {
 
 /** How to launch a guest: the groups it joins, its mounts, its command. */
 export interface Launch {
-  /** Files to which a process writes its id to join a group. */
+  /** Files to which a process writes `0` to join a group. */
   readonly groups: readonly string[];
   /** Mounts of a private mount namespace, all below `root`; null: the host's file system as it is. */
   readonly view: { readonly root: string; readonly mounts: readonly Mount[] } | null;
@@ -35,7 +35,7 @@ const MORE_ROOM_FOR_ARGUMENTS =
  */
 export const launchScript = ({ groups, view, noNewPrivileges, command }: Launch): string => {
   const run = quoteAll(['exec', ...(noNewPrivileges ? ['setpriv', '--no-new-privs', '--'] : []), ...command]);
-  const join = groups.map((file) => `echo $$ > ${quote(file)}`);
+  const join = groups.map((file) => `echo 0 > ${quote(file)}`);
   if (view === null) return ['set -e', MORE_ROOM_FOR_ARGUMENTS, ...join, run].join('\n');
   const inside = ['set -e', ...mountView(view.root, view.mounts), run].join('\n');
   return [

@@ -54,7 +54,10 @@ describe('runtime.pull', () => {
 
   it('never: an image that is not on the host cannot be had, and no registry is asked', async () => {
     await push('never', 'first');
-    await expect(digestOf(images(), 'never', 'never')).rejects.toMatchObject({ code: 'image_unavailable' });
+    await expect(digestOf(images(), 'never', 'never')).rejects.toMatchObject({
+      code: 'image_unavailable',
+      message: `The image ${registry.host}/never:1 is not on the host of the agent, which pulls no images.`,
+    });
     expect(registry.requests.filter((path) => path.startsWith('/v2/never/'))).toEqual([]);
   });
 
@@ -91,6 +94,11 @@ describe('runtime.pull', () => {
     await digestOf(store, 'away', 'always');
     registry.fail('away', 'lies');
     await push('away', 'second');
-    await expect(digestOf(store, 'away', 'always')).rejects.toMatchObject({ code: 'image_unavailable' });
+    await expect(digestOf(store, 'away', 'always')).rejects.toMatchObject({
+      code: 'image_unavailable',
+      message:
+        `The image ${registry.host}/away:1 cannot be pulled. Check that it exists, and that the host of the agent can ` +
+        'reach its registry and may pull from it.',
+    });
   });
 });

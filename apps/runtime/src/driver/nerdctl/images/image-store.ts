@@ -134,8 +134,8 @@ export class ImageStore {
     try {
       return await this.#inspect(reference);
     } catch (error) {
-      const isAway = error instanceof DriverError && error.code === 'image_unavailable';
-      if (!isAway || policy !== 'missing') throw error;
+      if (!isAway(error)) throw error;
+      if (policy === 'never') throw notOnHost(reference, error);
       await this.#pull(reference, insecure, signal);
       return this.#inspect(reference);
     }
@@ -154,11 +154,9 @@ export class ImageStore {
     } catch (error) {
       signal?.throwIfAborted();
       await this.#discardDamaged(error);
-      if (error instanceof DriverError) throw error;
+      if (error instanceof DriverError && !isAway(error)) throw error;
       // A registry can fail in more ways than its messages can be recognized by.
-      throw new DriverError('image_unavailable', 'The image of the agent cannot be pulled.', {
-        cause: error,
-      });
+      throw cannotPull(reference, error);
     }
   }
 
@@ -172,17 +170,34 @@ export class ImageStore {
   async #inspect(reference: ImageReference): Promise<InspectedImage> {
     const output = await this.call(inspectImageArguments(formatImageReference(reference)));
     const inspected = parseInspectedImage(output);
-    if (inspected === undefined)
-      throw new DriverError('image_unavailable', 'The image is not on the host of the agent.');
+    if (inspected === undefined) throw notOnHost(reference);
     return inspected;
   }
 }
 
+const isAway = (error: unknown): boolean =>
+  error instanceof DriverError && error.code === 'image_unavailable';
+
 /** An image that is not here. */
 const absent = (error: unknown): string => {
-  if (error instanceof DriverError && error.code === 'image_unavailable') return '';
+  if (isAway(error)) return '';
   throw error;
 };
+
+const cannotPull = (reference: ImageReference, cause: unknown): DriverError =>
+  new DriverError(
+    'image_unavailable',
+    `The image ${formatImageReference(reference)} cannot be pulled. ` +
+      'Check that it exists, and that the host of the agent can reach its registry and may pull from it.',
+    { cause },
+  );
+
+const notOnHost = (reference: ImageReference, cause?: unknown): DriverError =>
+  new DriverError(
+    'image_unavailable',
+    `The image ${formatImageReference(reference)} is not on the host of the agent, which pulls no images.`,
+    { cause },
+  );
 
 const parse = (text: string): ImageReference => {
   const reference = parseImageReference(text);
