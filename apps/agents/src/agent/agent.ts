@@ -211,9 +211,15 @@ const hasStarted = (agent: Agent, { guest, at }: { readonly guest: Guest; readon
         startEpoch: 'thaw' in agent.life && !agent.life.thaw ? agent.epoch : agent.startEpoch,
         guest,
         volumeGb: agent.volumeGb ?? agent.sizes.diskGb,
-        versions: 'version' in agent.life ? started(agent.versions, agent.life.version) : agent.versions,
+        versions: afterStart(agent),
       }
     : agent;
+
+/** A host that was lost during a start may return with the started processes. */
+const afterStart = ({ life, versions }: LiveAgent): Versions => {
+  const start = life.state === 'failed' ? life.was : life;
+  return start !== undefined && 'version' in start ? started(versions, start.version) : versions;
+};
 
 type ColdStartEvent = Extract<AgentEvent, { readonly type: 'AgentResized' | 'AgentStartedAnew' }>;
 

@@ -1,8 +1,8 @@
-import { decideGiven } from '@berth/kernel';
-import { expect, it } from 'vitest';
+import { decideGiven, fold } from '@berth/kernel';
+import { describe, expect, it } from 'vitest';
 import type { AgentCommand } from './agent.commands.js';
 import { agentDecider } from './agent.decider.js';
-import type { AgentEvent } from './agent.js';
+import type { Agent, AgentEvent } from './agent.js';
 
 const agentId = 'agt_1';
 const time = (minute: number): string => new Date(Date.UTC(2026, 10, 23, 10, minute)).toISOString();
@@ -66,4 +66,44 @@ it('no AgentUnseen is recorded for an agent that did not run, or whose host neve
     'AgentFailed',
   ]);
   expect(types(running, { type: 'LoseHost', at: time(10) })).toEqual(['AgentFailed']);
+});
+
+describe('a version whose first start was under way when the host was lost', () => {
+  const prepare: AgentCommand = {
+    type: 'PrepareVersion',
+    built: { kind: 'image', deploymentId: 'dep_2', image: 'registry.test/bot@sha256:0' },
+    at: time(5),
+  };
+  const after = (...commands: readonly AgentCommand[]): Agent =>
+    fold(
+      agentDecider,
+      commands.reduce<readonly AgentEvent[]>((events, one) => [...events, ...decided(events, one)], running),
+    );
+  const lose: AgentCommand = { type: 'LoseHost', at: time(6) };
+  const present: AgentCommand = { type: 'SettlePresence', epoch: 2, frozen: false, at: time(7) };
+  const absent: AgentCommand = { type: 'SettleAbsence', epoch: 2, alwaysOn: false, at: time(7) };
+
+  it('becomes the source of the agent that sleeps because the host has no processes of it', () => {
+    expect(after(prepare, lose, absent)).toMatchObject({
+      source: { deploymentId: 'dep_2' },
+      life: { state: 'sleeping', reason: 'host_restarted' },
+    });
+  });
+
+  it('has run if the host has processes of that start, so that the next wake thaws it', () => {
+    const sleep: AgentCommand = { type: 'FallAsleep', epoch: 2, depth: 'warm', reason: 'idle', at: time(8) };
+    const wake: AgentCommand = { type: 'Wake', refusedEpoch: null, at: time(9) };
+    expect(after(prepare, lose, present)).toMatchObject({
+      source: { deploymentId: 'dep_2' },
+      versions: { next: null, before: [] },
+      life: { state: 'running' },
+    });
+    expect(after(prepare, lose, present, sleep, wake)).toMatchObject({ life: { thaw: true, version: 2 } });
+  });
+
+  it('starts again if the agent is always on', () => {
+    expect(after(prepare, lose, { ...absent, alwaysOn: true })).toMatchObject({
+      life: { state: 'starting', cause: 'recover', version: 2 },
+    });
+  });
 });

@@ -3,6 +3,7 @@ import type { AgentCommandOf } from './agent.commands.js';
 import type { AgentEvent, Life, LiveAgent } from './agent.js';
 import { failed, starting } from './agent-starting.js';
 import { stopping } from './decide-requested.js';
+import { adoptNext } from './decide-versions.js';
 
 /** The agent's state at the time its host was lost; null if its host is not lost. */
 export const beforeLoss = ({ life }: LiveAgent): Life | null =>
@@ -69,13 +70,15 @@ export const settleLostAbsence = (
   { alwaysOn, at }: AgentCommandOf<'SettleAbsence'>,
 ): readonly AgentEvent[] => {
   const { agentId, epoch } = agent;
+  // If the host was lost during the first start of a version, the next start runs that version.
+  const resting = (event: AgentEvent): readonly AgentEvent[] => [...adoptNext(agent, at), event];
   const asleep = (reason: 'host_restarted' | Extract<Life, { state: 'sleeping' }>['reason']): AgentEvent => ({
     type: 'AgentFellAsleep',
     data: { agentId, epoch, depth: 'cold', reason, at },
   });
   // An agent that is always on starts again, unless it was put to sleep.
   const withoutProcesses = (wasAwake: boolean): readonly AgentEvent[] =>
-    wasAwake && alwaysOn ? starting(agent, 'recover', false, at) : [asleep('host_restarted')];
+    wasAwake && alwaysOn ? starting(agent, 'recover', false, at) : resting(asleep('host_restarted'));
   switch (was.state) {
     case 'stopped':
       return [{ type: 'AgentStopped', data: { agentId, epoch, at } }];
@@ -98,13 +101,15 @@ export const settleLostAbsence = (
 
 /** The host is back and has processes of the agent at its current epoch. */
 export const settleLostPresence = (
-  { agentId, epoch, guest }: LiveAgent,
+  agent: LiveAgent,
   was: Life,
   { frozen, at }: AgentCommandOf<'SettlePresence'>,
 ): readonly AgentEvent[] => {
-  if (!frozen) return [{ type: 'AgentStarted', data: { agentId, epoch, guest, at } }];
+  const { agentId, epoch, guest } = agent;
+  const adopted = adoptNext(agent, at);
+  if (!frozen) return [...adopted, { type: 'AgentStarted', data: { agentId, epoch, guest, at } }];
   const reason = was.state === 'sleeping' ? was.reason : 'idle';
-  return [{ type: 'AgentFellAsleep', data: { agentId, epoch, depth: 'warm', reason, at } }];
+  return [...adopted, { type: 'AgentFellAsleep', data: { agentId, epoch, depth: 'warm', reason, at } }];
 };
 
 /** The host was lost before the latest start or stop reached it, and is back at an earlier epoch: decides that start or stop again. */

@@ -53,7 +53,9 @@ export class EnsureAwakeHandler {
       const command = wakeCommand(agent, refusedEpoch);
       const admitted = await this.admitOnce(agent, command, request, early);
       if (request.asleep === 'refuse') throw asleep(agent, refusedEpoch);
-      await this.agents.handle(request.agentId, command, stepOf(request, `wake:${String(round)}`));
+      // The wake is in the log at a time at which it fitted.
+      const admittedCommand = { ...command, at: now() };
+      await this.agents.handle(request.agentId, admittedCommand, stepOf(request, `wake:${String(round)}`));
       refusedEpoch = null;
       const driven = await this.lifecycle.drive(request.agentId, admitted);
       if (driven.settled) continue;
@@ -144,14 +146,16 @@ const wakeCommand = ({ epoch }: LiveAgent, refusedEpoch: number | null): AgentCo
   type: 'Wake',
   refusedEpoch,
   admittedAt: epoch,
-  at: new Date().toISOString(),
+  at: now(),
 });
 
 /** Returns `agent_asleep`; throws instead the error that a wake would cause, if any, for example `agent_stopped`. */
 const asleep = (agent: LiveAgent, refusedEpoch: number | null): DomainError => {
-  agentDecider.decide({ type: 'Wake', refusedEpoch, at: new Date().toISOString() }, agent);
+  agentDecider.decide({ type: 'Wake', refusedEpoch, at: now() }, agent);
   return new DomainError('conflict', 'agent_asleep', 'The agent is asleep.');
 };
+
+const now = (): string => new Date().toISOString();
 
 const tooLate = (cause?: unknown): DomainError =>
   new DomainError(

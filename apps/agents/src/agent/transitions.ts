@@ -49,7 +49,9 @@ export class Transitions {
       const command = { type: 'Start', cause, admittedAt: agent.epoch, at: now() } as const;
       await this.admission.admit(cause, ownerOf(agent.profile), wakeOf(command, agent));
       const origin = tried === 0 ? request : stepOf(request, `again:${String(tried)}`);
-      const { agent: after, events } = await this.agents.decide(agentId, command, origin);
+      // The start is in the log at a time at which its wake fitted.
+      const admitted = { ...command, at: now() };
+      const { agent: after, events } = await this.agents.decide(agentId, admitted, origin);
       if (events.length > 0 || after.status !== 'live' || after.epoch === agent.epoch)
         return this.drive(request, TRANSIENT);
     }

@@ -8,7 +8,7 @@ import { refuseSuspended } from '../suspension/owner-suspension.js';
 import { refuseStart } from './caps.js';
 import { CheckedWakes } from './checked-wakes.js';
 import { WakeRooms } from './wake-rooms.js';
-import { WakeLedger, type Decided } from './wake-ledger.js';
+import { WakeLedger, type CountWhen, type Decided } from './wake-ledger.js';
 
 /**
  * Admits the starts of an end user's agents. A wake is counted at the revision on which the decision is based, so that
@@ -40,20 +40,20 @@ export class CapRule {
    */
   async check(owner: OwnerWithEndUser, wake: Wake): Promise<void> {
     const { policy } = await this.decide(owner, undefined);
-    const isAdmitted = this.countAhead(owner, wake, policy);
-    isAdmitted.catch(() => undefined);
+    // A wake whose count failed is decided when it begins.
+    const isAdmitted = this.countAhead(owner, wake, policy).catch(() => false);
     this.#checked.put(wake, { policy, isAdmitted }, this.clock.now());
   }
 
-  /** Returns whether no count is left to do for the wake. Errors: those of `admit`. */
+  /** Returns whether the wake may begin without another count. */
   private async countAhead(owner: OwnerWithEndUser, wake: Wake, policy: Policy | null): Promise<boolean> {
     const limit = policy?.wakes_per_hour;
     if (limit === undefined) return true;
     if (wake.attempt === undefined) return false;
     return this.#queue.run(owner.endUserId, async () => {
       if (!this.#rooms.isUsedUp(owner.endUserId, limit)) return this.countInRoom(owner, wake, limit);
-      await this.decideAndCount(owner, wake);
-      return true;
+      const { counted } = await this.decide(owner, wake, 'in_room');
+      return counted !== null;
     });
   }
 
@@ -68,21 +68,25 @@ export class CapRule {
 
   private async decideAndCount(owner: OwnerWithEndUser, wake: Wake): Promise<Policy | null> {
     for (;;) {
-      const now = this.clock.now();
-      const { verdict, policy, counted, hasRoom } = await this.decide(owner, wake);
-      if (counted !== null && hasRoom)
-        this.#rooms.found(owner.endUserId, policy?.wakes_per_hour ?? 0, counted, now);
-      else if (counted !== null) this.#rooms.forget(owner.endUserId);
+      const { verdict, policy, counted } = await this.decide(owner, wake);
       if (verdict !== 'fits' || counted !== null) return policy;
       // Another process was faster.
     }
   }
 
-  private async decide(owner: OwnerWithEndUser, wake: Wake | undefined): Promise<Decided> {
+  private async decide(
+    owner: OwnerWithEndUser,
+    wake: Wake | undefined,
+    count: CountWhen = 'fits',
+  ): Promise<Decided> {
     const now = this.clock.now();
-    const decided = await this.ledger.decide(owner, wake, now);
+    const decided = await this.ledger.decide(owner, wake, now, count);
     refuseSuspended(decided);
     refuseStart(decided, now);
+    const { policy, counted, hasRoom } = decided;
+    if (!hasRoom && wake !== undefined) this.#rooms.forget(owner.endUserId);
+    if (hasRoom && counted !== null)
+      this.#rooms.found(owner.endUserId, policy?.wakes_per_hour ?? 0, counted, now);
     return decided;
   }
 }

@@ -8,7 +8,7 @@ const MAX_REMEMBERED = 10_000;
 
 interface Checked {
   readonly policy: Policy | null;
-  /** Whether no count is left to do for the wake. */
+  /** Whether the wake may begin without another count. Never rejects. */
   readonly isAdmitted: Promise<boolean>;
 }
 

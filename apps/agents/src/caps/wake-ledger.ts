@@ -21,11 +21,14 @@ export interface Counted {
   readonly ordinal: bigint;
 }
 
+/** Which wakes a decision counts: those that fit, or of these only those with a room (`Decided.hasRoom`). */
+export type CountWhen = 'fits' | 'in_room';
+
 /** A decision, and whether the wake was counted with it. */
 export interface Decided extends StartDecision, OwnerSuspension {
   /** The policy in force; null: nothing limits the end user. */
   readonly policy: Policy | null;
-  /** Null although the wake fits: another wake of the end user was counted at the same time. */
+  /** Null although the wake fits: it has no room, or another wake of the end user was counted at the same time. */
   readonly counted: Counted | null;
   /** Whether at least `ROOM` wakes fit, this one included, whatever `COUNT_WAKE` overlooks. */
   readonly hasRoom: boolean;
@@ -50,11 +53,12 @@ export class WakeLedger {
     { accountId, endUserId }: OwnerWithEndUser,
     wake: Wake | undefined,
     now: number,
+    count: CountWhen = 'fits',
   ): Promise<Decided> {
     const asked = [accountId, endUserId, isoTime(now), isoTime(monthOf(now).begin)];
     const [row] = await (wake === undefined
       ? this.database.query<Row>(DECIDE_START, asked)
-      : this.database.query<Row>(ADMIT_WAKE, [...asked, wake.agentId, wake.epoch]));
+      : this.database.query<Row>(ADMIT_WAKE, [...asked, wake.agentId, wake.epoch, count === 'in_room']));
     if (row === undefined) throw new Error('The admission of a start returned no row.');
     const { countedAt, ordinal, ...decided } = row;
     const counted =

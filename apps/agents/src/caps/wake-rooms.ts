@@ -31,7 +31,7 @@ export class WakeRooms {
     return room?.limit === limit && room.left > 0 && now >= room.at ? room.last : undefined;
   }
 
-  /** Whether so many wakes were counted that more may still fit, but have to be decided. */
+  /** Whether all wakes of the room are counted, so that it has to be decided whether more fit. */
   isUsedUp(endUserId: string, limit: number): boolean {
     const room = this.#rooms.get(endUserId);
     return room?.limit === limit && room.left === 0;

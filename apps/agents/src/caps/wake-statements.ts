@@ -126,13 +126,14 @@ export const REMOVE_OLD = `
 
 /**
  * Decides and counts in one statement, because each costs a wake a round trip. It counts the wake only at the revision of
- * the gate that it read.
+ * the gate that it read, and with `$7` only if it has a room.
  */
 export const ADMIT_WAKE = `
   WITH facts AS MATERIALIZED (${FACTS}),
   decided AS MATERIALIZED (SELECT *, ${VERDICT} AS verdict FROM facts),
   fits AS MATERIALIZED (
-    SELECT end_user_id, agent_id, epoch, now, revision + 1 AS next FROM decided WHERE verdict = 'fits'
+    SELECT end_user_id, agent_id, epoch, now, revision + 1 AS next FROM decided
+    WHERE verdict = 'fits' AND ("hasRoom" OR NOT $7::boolean)
   ),
   relaxed AS (${RELAXED}),
   gate AS (

@@ -35,12 +35,14 @@ const versionOf = ({ deploymentId, origin, code }: Built): BuiltVersion => {
 
 const outcomeFor = (deploymentId: string, agent: Agent): DeploymentCommand | null => {
   if (agent.status !== 'live') return null;
-  const { source, versions } = agent;
+  const { source, versions, life } = agent;
   if (isOf(deploymentId, source)) return { type: 'Succeed', at: now() };
+  const fail = (message: string) =>
+    ({ type: 'Fail', code: 'version_did_not_start', message, at: now() }) as const;
+  if (life.state === 'failed' && life.code === 'host_removed') return fail(life.message);
   if (isOf(deploymentId, versions.next)) return null;
   const { abandoned } = versions;
-  const message = abandoned?.deploymentId === deploymentId ? abandoned.message : 'The version did not start.';
-  return { type: 'Fail', code: 'version_did_not_start', message, at: now() };
+  return fail(abandoned?.deploymentId === deploymentId ? abandoned.message : 'The version did not start.');
 };
 
 const isOf = (deploymentId: string, source: AgentSource | null): boolean =>

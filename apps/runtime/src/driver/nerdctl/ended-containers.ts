@@ -7,9 +7,10 @@ import { ContainerRemoval } from './container-removal.js';
 import { hasContainer } from './containerd-container.js';
 import { assertContainerdResponds } from './containerd-probe.js';
 import type { CallNerdctl } from './images/image-store.js';
+import { LateFiles } from './late-files.js';
 import { LeftoverContainers } from './leftover-containers.js';
 import { listArguments, removeArguments } from './nerdctl-arguments.js';
-import { removeForgottenFiles } from './nerdctl-files.js';
+import { removeFilesOf, removeForgottenFiles } from './nerdctl-files.js';
 import type { NerdctlHost } from './nerdctl-host.js';
 import { listShims } from './shims.js';
 
@@ -34,6 +35,7 @@ export class EndedContainers {
   readonly #left = new Set<string>();
   readonly #removal = new ContainerRemoval((ids) => this.#remove(ids));
   readonly #leftovers: LeftoverContainers;
+  readonly #lateFiles: LateFiles;
 
   constructor(
     private readonly call: CallNerdctl,
@@ -57,6 +59,7 @@ export class EndedContainers {
       },
       log,
     );
+    this.#lateFiles = new LateFiles((containers) => removeFilesOf(host().scope, containers), log);
   }
 
   /** All containers of this installation. */
@@ -98,7 +101,7 @@ export class EndedContainers {
     const ended = new AbortController();
     const both = AbortSignal.any([signal, ended.signal]);
     try {
-      await Promise.all([beside(both), this.#leftovers.keepUp(both)]);
+      await Promise.all([beside(both), this.#leftovers.keepUp(both), this.#lateFiles.keepUp(both)]);
     } finally {
       ended.abort();
     }
@@ -147,9 +150,9 @@ export class EndedContainers {
     });
     // Exits with 0 even if it could not remove one; it prints those that it has removed.
     const left = ids.filter((id) => !removed.includes(id));
-    if (left.length === 0) return;
-    if ((await this.list()).some(({ id }) => left.includes(id)))
+    if (left.length > 0 && (await this.list()).some(({ id }) => left.includes(id)))
       throw new Error('nerdctl rm did not remove a container.');
+    this.#lateFiles.removed(ids);
   }
 }
 

@@ -23,6 +23,15 @@ export const removeForgottenFiles = async (
   }
 };
 
+/** Removes what nerdctl keeps of these containers, which do not exist any more. */
+export const removeFilesOf = async (
+  { dataRoot, namespace }: NerdctlScope,
+  containers: readonly string[],
+): Promise<void> => {
+  for (const store of await entriesOf(dataRoot))
+    for (const id of containers) await removeTree(join(dataRoot, store, 'containers', namespace, id));
+};
+
 const CONTAINER = /^[0-9a-f]{64}$/;
 
 const entriesOf = (folder: string): Promise<readonly string[]> => readdir(folder).catch(() => []);
