@@ -46,13 +46,13 @@ export class AgentCommandHandler {
   }
 
   /** Returns the agent as its creation wrote it, even if it has changed or was deleted since; null when it was never created. */
-  async loadFirst(agentId: string): Promise<AgentWithRow | null> {
+  async loadFirst(agentId: string, shownWithinMs?: number): Promise<AgentWithRow | null> {
     const recorded = await this.store.read(streamName(agentCodec.category, agentId));
     const created = recorded.find(isCreation);
     if (created === undefined) return null;
     const creation = recorded.filter(({ metadata }) => metadata.causationId === created.metadata.causationId);
     const last = creation.at(-1);
-    if (last !== undefined) await this.agentList.waitFor(last.position);
+    if (last !== undefined) await this.agentList.waitFor(last.position, shownWithinMs);
     return foldOf(creation);
   }
 
@@ -60,15 +60,19 @@ export class AgentCommandHandler {
     return (await this.decide(agentId, command, origin)).agent;
   }
 
-  /** Like `handle`, with the command's events; `isFirst` is true if this call appended them. */
+  /**
+   * Like `handle`, with the command's events; `isFirst` is true if this call appended them. `shownWithinMs`: how long to
+   * wait for the agent list, two seconds by default.
+   */
   async decide(
     agentId: string,
     command: AgentCommand,
     origin: CommandOrigin,
+    shownWithinMs?: number,
   ): Promise<AgentWithRow & { readonly events: readonly AgentEvent[]; readonly isFirst: boolean }> {
     const { state, events, position, replayed } = await this.streams.handle(agentId, command, origin);
-    // `waitFor` gives up after two seconds and counts it; the result is returned anyway.
-    if (position !== null) await this.agentList.waitFor(position);
+    // `waitFor` gives up then, and counts it; the result is returned anyway.
+    if (position !== null) await this.agentList.waitFor(position, shownWithinMs);
     return { ...state, events, isFirst: position !== null && !replayed };
   }
 }

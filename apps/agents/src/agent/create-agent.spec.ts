@@ -1,7 +1,8 @@
 import type { CreateAgent } from '@berth/contracts/agents';
 import { deriveId, DomainError } from '@berth/kernel';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { MemoryAgents } from '../fixtures/memory-agents.fixture.js';
+import type { Admission } from './admission.js';
 import {
   aRequest as request,
   MemoryCreations,
@@ -37,6 +38,32 @@ describe('creating an agent', () => {
     creations.admission = { admit: () => Promise.resolve(null) };
     expect(await creation().create(request())).toMatchObject({ name: 'ada' });
   });
+
+  it.each([
+    [0, 2_000],
+    [3_000, 1_500],
+    [4_400, 500],
+  ])(
+    'after %i ms waits %i ms for the list, so that its caller has the agent within 5 s',
+    async (ms, within) => {
+      vi.useFakeTimers({ toFake: ['Date'] });
+      try {
+        const late: Admission['admit'] = async () => {
+          vi.setSystemTime(Date.now() + ms);
+          return null;
+        };
+        creations.admission = { admit: late };
+        memory.waitFor = vi.fn(() => Promise.resolve(false));
+        const one = request();
+        expect(await creation().create(one)).toMatchObject({ id: idOf(one) });
+        const [asked] = vi.mocked(memory.waitFor).mock.calls;
+        expect(asked?.[1]).toBeGreaterThan(within - 100);
+        expect(asked?.[1]).toBeLessThanOrEqual(within);
+      } finally {
+        vi.useRealTimers();
+      }
+    },
+  );
 
   it('uses the template and the defaults for members that the request omits', async () => {
     const { resources } = creations.templates.get('echo');

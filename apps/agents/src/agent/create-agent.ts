@@ -17,6 +17,10 @@ import { inTurns } from './turns.js';
 
 /** Attempts of one call. It needs more than one only when concurrent tries of its command abandon each other's attempts. */
 const MAX_ATTEMPTS = 5;
+/** A created agent is in the list when the call returns, if the list has it in this time. */
+const SHOWN_WITHIN_MS = { most: 2_000, least: 500 };
+/** A caller has its response within 5 s, also if the database, which the creation and the list need, was just away. */
+const RETURNED_WITHIN_MS = 4_500;
 
 /**
  * Creates agents. The agent's id derives from the command's id, so every try of a command concerns the same agent. When a
@@ -50,36 +54,37 @@ export class AgentCreation {
     const begun = Date.now();
     for (let tried = 0; tried < MAX_ATTEMPTS; tried++) {
       const agent = await this.agents.load(agentId);
-      if (wasCreated(agent)) return this.firstView(agentId, request);
+      if (wasCreated(agent)) return this.firstView(agentId, request, begun);
       const profile = await this.profiles.of(request, agentId);
       await this.admission.admit('create', ownerOf(profile));
       const attempt = { agentId, attempt: timesAbandoned(agent), request, profile, identity, uniqueness };
       try {
-        return await this.make(attempt);
+        return await this.make(attempt, begun);
       } catch (error) {
         const end = await this.rollback.undo(attempt, error, begun);
-        if (end === 'created') return this.firstView(agentId, request);
+        if (end === 'created') return this.firstView(agentId, request, begun);
         if (!(error instanceof CreationOvertaken)) throw error;
       }
     }
     throw new DomainError('unavailable', 'service_unavailable', 'Try again shortly.');
   }
 
-  private async make(creation: CreationAttempt): Promise<AgentView> {
+  private async make(creation: CreationAttempt, begun: number): Promise<AgentView> {
     const { agentId, attempt, request, profile } = creation;
     const host = await this.resources.acquire(creation);
     const { row, isFirst } = await this.agents.decide(
       agentId,
       { type: 'Create', agentId, profile, host, attempt, at: new Date().toISOString() },
       request,
+      shownWithin(begun),
     );
-    if (!isFirst || row === null) return this.firstView(agentId, request);
+    if (!isFirst || row === null) return this.firstView(agentId, request, begun);
     await this.complete(creation);
     return this.shown(row, request);
   }
 
-  private async firstView(agentId: string, request: CreateAgent): Promise<AgentView> {
-    const first = await this.agents.loadFirst(agentId);
+  private async firstView(agentId: string, request: CreateAgent, begun: number): Promise<AgentView> {
+    const first = await this.agents.loadFirst(agentId, shownWithin(begun));
     if (first?.agent.status !== 'live' || first.row === null)
       throw new Error(`The stream of ${agentId} has no creation.`);
     await this.complete({ agentId, attempt: 0, request, profile: first.agent.profile });
@@ -98,3 +103,9 @@ export class AgentCreation {
     else await this.rollback.revoke({ ...creation, identity: identityIn(request), uniqueness: 'any agent' });
   }
 }
+
+/** In milliseconds; `begun`: Unix milliseconds. */
+const shownWithin = (begun: number): number => {
+  const { most, least } = SHOWN_WITHIN_MS;
+  return Math.min(most, Math.max(least, begun + RETURNED_WITHIN_MS - Date.now()));
+};
