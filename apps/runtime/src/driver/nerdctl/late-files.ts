@@ -34,15 +34,15 @@ export class LateFiles {
 
   async #look(): Promise<void> {
     const due = [...this.#looks];
-    try {
-      await this.removeFiles(due.map(([container]) => container));
-    } catch (error) {
-      this.log.warn({ err: error }, 'files of removed containers could not be removed yet');
-      return;
-    }
     for (const [container, looks] of due) {
       if (looks > 1) this.#looks.set(container, looks - 1);
       else this.#looks.delete(container);
+    }
+    try {
+      await this.removeFiles(due.map(([container]) => container));
+    } catch (error) {
+      // What the last look leaves, the next start of the runtime removes.
+      this.log.warn({ err: error }, 'files of removed containers could not be removed');
     }
   }
 }
