@@ -13,14 +13,13 @@ import type { Uniqueness } from './claims.js';
 import { CreationOvertaken } from './creation-overtaken.js';
 import { CreationResources, type CreationAttempt } from './creation-resources.js';
 import { CreationRollback } from './creation-rollback.js';
+import { RETURNED_WITHIN_MS } from './creation-timing.js';
 import { inTurns } from './turns.js';
 
 /** Attempts of one call. It needs more than one only when concurrent tries of its command abandon each other's attempts. */
 const MAX_ATTEMPTS = 5;
-/** A created agent is in the list when the call returns, if the list has it in this time. */
+/** How long to wait until the list has a new agent: less if the database was just away, so that the rest took long. */
 const SHOWN_WITHIN_MS = { most: 2_000, least: 500 };
-/** A caller has its response within 5 s, also if the database, which the creation and the list need, was just away. */
-const RETURNED_WITHIN_MS = 4_500;
 
 /**
  * Creates agents. The agent's id derives from the command's id, so every try of a command concerns the same agent. When a
