@@ -67,6 +67,26 @@ describe('ensuring that an agent is awake', () => {
     expect(memory.hosts.of(runtimeRequests.thaw)).toEqual([{ agentId, epoch: 2, idleTtlSeconds: 900 }]);
   });
 
+  it('has the wake in the log at a time after its admission', async () => {
+    await given(...running, asleep(1, 'cold'));
+    const another = memory.anotherProcess();
+    vi.useFakeTimers({ toFake: ['Date'] });
+    try {
+      const admittedAt = Date.now() + 5_000;
+      const slow: Admission['admit'] = async () => {
+        vi.setSystemTime(admittedAt);
+        return null;
+      };
+      // It does not know the agent yet, so it admits the wake after it has read the log.
+      await handler({ admit: slow }, another).handle(request());
+      const recorded = await memory.store.read(`agent-${agentId}`);
+      const wake = recorded.findLast(({ type }) => type === 'AgentStarting.v2');
+      expect(wake?.data).toMatchObject({ epoch: 2, at: new Date(admittedAt).toISOString() });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('starts it once for a hundred callers', async () => {
     await given(...running, asleep(1, 'cold'));
     const awake = handler();
