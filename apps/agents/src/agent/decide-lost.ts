@@ -70,15 +70,16 @@ export const settleLostAbsence = (
   { alwaysOn, at }: AgentCommandOf<'SettleAbsence'>,
 ): readonly AgentEvent[] => {
   const { agentId, epoch } = agent;
-  // If the host was lost during the first start of a version, the next start runs that version.
-  const resting = (event: AgentEvent): readonly AgentEvent[] => [...adoptNext(agent, at), event];
   const asleep = (reason: 'host_restarted' | Extract<Life, { state: 'sleeping' }>['reason']): AgentEvent => ({
     type: 'AgentFellAsleep',
     data: { agentId, epoch, depth: 'cold', reason, at },
   });
-  // An agent that is always on starts again, unless it was put to sleep.
+  // An agent that is always on starts again, unless it was put to sleep. If the host was lost during the first start of a
+  // version, the next start runs that version.
   const withoutProcesses = (wasAwake: boolean): readonly AgentEvent[] =>
-    wasAwake && alwaysOn ? starting(agent, 'recover', false, at) : resting(asleep('host_restarted'));
+    wasAwake && alwaysOn
+      ? starting(agent, 'recover', false, at)
+      : [...adoptNext(agent, at), asleep('host_restarted')];
   switch (was.state) {
     case 'stopped':
       return [{ type: 'AgentStopped', data: { agentId, epoch, at } }];
