@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import {
   BUNDLED,
   ensureReady,
@@ -11,8 +10,8 @@ import {
   ROOT,
   runTool,
   log,
-  SetupError,
 } from './ensure-installed.mjs';
+import { ensureBroker } from './ensure-broker.mjs';
 import { ensurePrograms } from './ensure-programs.mjs';
 import { runChild } from './run-child.mjs';
 import { logUnstable, runWithRepetition } from './repeated-tests.mjs';
@@ -56,19 +55,6 @@ async function runChecks(node) {
   const [code] = await once(child, 'close');
   process.stdout.write(output);
   return lastCountLine(output, code);
-}
-
-async function ensureBroker(node) {
-  const library = pathToFileURL(join(ROOT, 'libs', 'embedded', 'dist', 'index.js')).href;
-  const script = `
-    import { ensureNatsServer } from ${JSON.stringify(library)};
-    const log = (context, message) => console.log(message);
-    await ensureNatsServer({ info: log, warn: log, error: log }).catch((error) => {
-      console.error(error.message);
-      process.exitCode = 1;
-    });`;
-  const code = await runChild(node, ['--input-type=module', '-e', script], { cwd: ROOT });
-  if (code !== 0) throw new SetupError('The tests need a nats-server; see the message above.');
 }
 
 async function runVitest(node, chosen) {

@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ensureBroker } from '../ensure-broker.mjs';
 import { environmentWith, log, ROOT, SetupError } from '../ensure-installed.mjs';
 import { runChild } from '../run-child.mjs';
 import { buildImages } from './build-images.mjs';
@@ -21,6 +22,8 @@ import { temporaryRun } from './temporary-run.mjs';
 export async function runInSandbox(node, commandIn, read) {
   if (process.platform !== 'linux' || process.getuid?.() !== 0)
     throw new SetupError('Containers need Linux and root: run this as root.');
+  // The sandbox reaches no network.
+  await ensureBroker(node);
   const { path, cniPath } = await ensureParts(log);
   const { folder, groups } = temporaryRun('berth-containers-');
   // Root of a user namespace must be able to enter it.
