@@ -92,6 +92,7 @@ export class DeploymentProgress {
       agentId,
       deploymentId,
       origin: opened,
+      templateId: agent.profile.templateId,
       resources: agent.profile.resources,
       keep: deploymentsInUse(agent),
       seen: stage === 'queued' ? 'waiting' : 'building',

@@ -43,4 +43,10 @@ describe('an agent that runs a deployed version', () => {
       expect((await of()).container).toEqual(none);
     },
   );
+
+  it('keeps the network and runtime class that its template had at its build when the operator removes the template', async () => {
+    const codes = codesWith({ start: 'node .', env: {}, container: { ...LASTING, network: 'none' } });
+    const code = await codes.of({ agentId: 'agt_01', source: GIT, templateId: 'removed' });
+    expect(code.container).toEqual({ ...LASTING, root: false, writableRoot: false });
+  });
 });

@@ -2,12 +2,9 @@ import type { StartAgent } from '@berth/contracts/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { VersionStore } from '../build/version-store.js';
 import { agentStartFailed } from './agent-refusals.js';
-import type { ContainerOptions } from '@berth/templates';
 import type { StartCode } from './box-spec-of.js';
 import { HostTemplates } from './host-templates.js';
-
-/** What an agent's template says about its container even while the agent runs a deployed version. */
-type LastingOptions = Pick<ContainerOptions, 'runtimeClass' | 'network' | 'volumePath'>;
+import { lastingOptionsOf, type LastingOptions } from './lasting-options.js';
 
 /** Finds on this host what an agent starts with. */
 @Injectable()
@@ -28,11 +25,7 @@ export class StartCodes {
         return this.#ofTemplate(source.name, source.version);
       case 'git':
       case 'image':
-        return this.#ofBuild(
-          { agentId, deploymentId: source.deploymentId },
-          source.version,
-          this.#lastingOptionsOf(templateId),
-        );
+        return this.#ofBuild({ agentId, deploymentId: source.deploymentId }, source.version, templateId);
     }
   }
 
@@ -70,10 +63,12 @@ export class StartCodes {
   async #ofBuild(
     ref: { readonly agentId: string; readonly deploymentId: string },
     version: number,
-    options: LastingOptions,
+    templateId: string | undefined,
   ): Promise<StartCode> {
     const built = await this.versions.find(ref);
     if (built === undefined) throw agentStartFailed('This host does not have the code of this version.');
+    const template = templateId === undefined ? undefined : this.templates.get(templateId);
+    const options = lastingOptionsOf(template, built.container);
     if ('image' in built) return codeOfImage(ref.deploymentId, version, built.image, options);
     const folder = this.versions.codeFolder(ref);
     return {
@@ -83,13 +78,6 @@ export class StartCodes {
       env: built.env,
       container: { ...options, root: false, writableRoot: false },
     };
-  }
-
-  /** An operator may have removed the template. */
-  #lastingOptionsOf(templateId: string | undefined): LastingOptions {
-    const template = templateId === undefined ? undefined : this.templates.get(templateId);
-    const { runtimeClass = null, network = null, volumePath = null } = template?.container ?? {};
-    return { runtimeClass, network, volumePath };
   }
 }
 

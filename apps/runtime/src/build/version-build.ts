@@ -4,9 +4,11 @@ import { Inject, Injectable } from '@nestjs/common';
 import { RuntimeConfig } from '../config.js';
 import { Driver } from '../driver/driver.js';
 import { DriverError } from '../driver/driver-error.js';
-import { widestNetwork } from '../driver/requirements.plan.js';
+import { networkOf } from '../driver/requirements.plan.js';
 import type { ImageBuildSpec } from '../driver/task-spec.js';
 import { limitsOf } from '../agent/box-spec-of.js';
+import { HostTemplates } from '../agent/host-templates.js';
+import { lastingOptionsOf, type LastingOptions } from '../agent/lasting-options.js';
 import { SystemLog } from '../logs/system-log.js';
 import { baseImagesOf } from './base-images.js';
 import { BuildFailure } from './build-failure.js';
@@ -17,7 +19,7 @@ import { removeTree } from '../remove-tree.js';
 import { planStart, type StartPlan } from './starts-with.plan.js';
 import { readDockerfile, readTopFiles } from './top-files.js';
 import { problemOf } from './task-problem.js';
-import { VersionStore, type BuiltVersion, type StoredBuild } from './version-store.js';
+import { VersionStore, type BuiltCommand, type StoredBuild } from './version-store.js';
 
 /** Disk space for the tree, in addition to the agent's disk. */
 const TREE_BYTES = 1024 ** 3;
@@ -30,6 +32,7 @@ export class VersionBuild {
   constructor(
     private readonly driver: Driver,
     private readonly versions: VersionStore,
+    @Inject(HostTemplates) private readonly templates: Pick<HostTemplates, 'get'>,
     private readonly systemLog: SystemLog,
     @Inject(RuntimeConfig) private readonly settings: Pick<RuntimeConfig, 'builds' | 'operator'>,
     private readonly log: Logger,
@@ -44,7 +47,7 @@ export class VersionBuild {
     try {
       const { origin } = request;
       return origin.kind === 'image'
-        ? await this.#pull(origin, buildLog, signal)
+        ? await this.#pull(request, origin, buildLog, signal)
         : await this.#build(request, origin, buildLog, signal);
     } catch (error) {
       const failure = this.#failureOf(error, late, cancelled);
@@ -61,6 +64,7 @@ export class VersionBuild {
   }
 
   async #pull(
+    request: BuildVersion,
     { image, insecure }: BuildOriginOf<'image'>,
     log: BuildLog,
     signal: AbortSignal,
@@ -68,7 +72,8 @@ export class VersionBuild {
     log.add('info', `Pulling ${image}.`);
     const pinned = await this.driver.pinImage(image, insecure, signal);
     log.add('info', `Pulled ${pinned}.`);
-    return { state: 'built', image: pinned, version: { image: pinned } };
+    const container = this.#containerOf(request);
+    return { state: 'built', image: pinned, version: { image: pinned, container } };
   }
 
   async #build(
@@ -99,7 +104,7 @@ export class VersionBuild {
         ? { image: await this.#buildImage(request, folder, log, signal) }
         : await this.#runSteps(request, folder, plan, log, signal);
     log.add('info', `Built commit ${cloned.commit} of ${cloned.branch}.`);
-    return { state: 'built', ...cloned, version };
+    return { state: 'built', ...cloned, version: { ...version, container: this.#containerOf(request) } };
   }
 
   /** The image contains what the version needs of the code. */
@@ -126,14 +131,21 @@ export class VersionBuild {
     return end.image;
   }
 
-  #boundsOf({ deploymentId, resources }: BuildVersion, folder: string): Omit<ImageBuildSpec, 'images'> {
+  #boundsOf(request: BuildVersion, folder: string): Omit<ImageBuildSpec, 'images'> {
+    const { deploymentId, resources } = request;
+    const { network, runtimeClass } = this.#containerOf(request);
     const limits = limitsOf(resources, this.settings.operator.current.runtime.pidsLimit);
     return {
       taskId: deploymentId,
       folder,
       limits: { ...limits, diskBytes: limits.diskBytes + TREE_BYTES },
-      network: widestNetwork(this.driver.capabilities),
+      network: networkOf(network, this.driver.capabilities),
+      runtimeClass,
     };
+  }
+
+  #containerOf({ templateId }: BuildVersion): LastingOptions {
+    return lastingOptionsOf(templateId === undefined ? undefined : this.templates.get(templateId));
   }
 
   /** Without a step too, the folder passes through a task, which closes it to writers. */
@@ -143,7 +155,7 @@ export class VersionBuild {
     { build, start, env }: StartPlan,
     log: BuildLog,
     signal: AbortSignal,
-  ): Promise<BuiltVersion> {
+  ): Promise<BuiltCommand> {
     for (const step of build.length === 0 ? [':'] : build) {
       if (build.length > 0) log.add('info', `$ ${step}`);
       const spec = { ...this.#boundsOf(request, folder), script: step, env: { ...env, CI: 'true' } };
@@ -164,7 +176,8 @@ export class VersionBuild {
     const code = error instanceof DriverError ? error.code : undefined;
     if (error instanceof DriverError && code === 'image_unavailable')
       return new BuildFailure(code, error.message, { cause: error });
-    const message = error instanceof DriverError && code === 'spec_unsupported' ? error.message : NOT_RUN;
+    const isForOwner = code === 'spec_unsupported' || code === 'runtime_class_unavailable';
+    const message = error instanceof DriverError && isForOwner ? error.message : NOT_RUN;
     return new BuildFailure('build_failed', message);
   }
 }

@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import type { BuildRef, BuildState } from '@berth/contracts/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { agentFolders } from '../agent/agent-folders.js';
+import type { LastingOptions } from '../agent/lasting-options.js';
 import { RuntimeConfig } from '../config.js';
 import { Driver } from '../driver/driver.js';
 import { readStored, writeDurably } from '../durable-file.js';
 import { removeTree } from '../remove-tree.js';
 
-/** What a start needs to know of a version. */
-export type BuiltVersion =
+/** How a version starts. */
+export type BuiltCommand =
   | {
       /** For `sh`, in the folder of the code. */
       readonly start: string;
@@ -20,6 +21,9 @@ export type BuiltVersion =
       /** Reference of an image, with its digest; the image says how it starts. */
       readonly image: string;
     };
+
+/** What a start needs to know of a version. `container`: as the agent's template had it when the version was built. */
+export type BuiltVersion = BuiltCommand & { readonly container?: LastingOptions };
 
 /** A build on disk. One that is `building` and that no process carries out was interrupted. */
 export type StoredBuild =

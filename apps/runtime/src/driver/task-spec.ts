@@ -16,6 +16,7 @@ export interface TaskSpec {
   /** `diskBytes` counts the folder and everything else that the task stores. */
   readonly limits: BoxLimits;
   readonly network: BoxSpec['network'];
+  readonly runtimeClass: BoxSpec['runtimeClass'];
 }
 
 /** An image that a Dockerfile takes files from. */

@@ -1,6 +1,10 @@
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Env } from '@berth/config';
 import { describe, expect, it } from 'vitest';
 import { prepareContainerStack, stopContainerStack } from './container-stack.fixture.js';
 import { describeDeployApi } from './deploy.suite.js';
+import { TEST_TEMPLATES } from './stack.fixture.js';
 
 const PYTHON = `
 import http.server, json, os, sys
@@ -13,7 +17,22 @@ class Chat(http.server.BaseHTTPRequestHandler):
 http.server.HTTPServer(('127.0.0.1', int(os.environ['PORT'])), Chat).serve_forever()
 `;
 
-const install = { prepare: prepareContainerStack, stop: stopContainerStack };
+/** Templates that restrict their agents beyond what the host does. */
+const RESTRICTED = { closed: { network: 'none' }, sandboxed: { runtimeClass: 'runsc' } };
+
+const prepare = async (dataDir: string): Promise<Env> => {
+  const templates = join(dirname(dataDir), 'templates');
+  cpSync(TEST_TEMPLATES, templates, { recursive: true });
+  for (const [id, options] of Object.entries(RESTRICTED)) {
+    mkdirSync(join(templates, id), { recursive: true });
+    const resources = { memMb: 256, vcpus: 1, diskGb: 1 };
+    const about = { id, name: id, description: 'For tests.', capabilities: ['exec'], env: [], program: null };
+    writeFileSync(join(templates, id, 'template.json'), JSON.stringify({ ...about, resources, ...options }));
+  }
+  return { ...(await prepareContainerStack(dataDir)), BERTH_TEMPLATES_DIR: templates };
+};
+
+const install = { prepare, stop: stopContainerStack };
 
 describeDeployApi(install, (target) => {
   const building = async (name: string, build: string) => {
@@ -21,6 +40,19 @@ describeDeployApi(install, (target) => {
     const { agentId, deployment } = await target.deployed(name);
     expect((await target.api.chat(agentId, 'unharmed?')).body.response).toContain('unharmed?');
     return deployment.error;
+  };
+
+  const agentOf = async (templateId: string, state: string): Promise<string> => {
+    const body = { name: `agent ${crypto.randomUUID().slice(0, 8)}`, templateId };
+    const id = String((await target.api.post('/api/agents', body)).body['id']);
+    await target.api.inState(id, state);
+    return id;
+  };
+
+  const failing = async (agentId: string, name: string, build: string) => {
+    await target.git.commit(name, { 'berth.json': JSON.stringify({ build, start: 'x' }) });
+    const { deploymentId } = (await target.deploy(agentId, name)).body;
+    return (await target.ended(agentId, deploymentId)).error;
   };
 
   describe('a build in a container', () => {
@@ -63,6 +95,21 @@ describeDeployApi(install, (target) => {
       ].join(' && ');
       expect(await building('proof', proof)).toMatchObject({
         message: expect.stringContaining('exited with code 42') as string,
+      });
+    });
+
+    it('has no network if the template of its agent has none', async () => {
+      const id = await agentOf('closed', 'running');
+      expect(await failing(id, 'closed', 'test "$(ls /sys/class/net)" = lo && exit 43')).toMatchObject({
+        message: expect.stringContaining('exited with code 43') as string,
+      });
+    });
+
+    it('runs under the runtime class of its agent’s template, and fails on a host that lacks the class', async () => {
+      const id = await agentOf('sandboxed', 'failed');
+      expect(await failing(id, 'sandboxed', 'true')).toMatchObject({
+        code: 'build_failed',
+        message: expect.stringContaining('runtime class') as string,
       });
     });
   });

@@ -41,6 +41,8 @@ export interface BuildVersion {
   readonly agentId: string;
   readonly deploymentId: string;
   readonly origin: BuildOrigin;
+  /** The agent's template, which says under which network and runtime class the build runs. */
+  readonly templateId?: string;
   readonly resources: { readonly memMb: number; readonly vcpus: number; readonly diskGb: number };
   /** Deployments of the agent whose code is still needed; the host deletes the others. */
   readonly keep: readonly string[];

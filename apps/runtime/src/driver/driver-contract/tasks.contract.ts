@@ -27,7 +27,8 @@ export const describeTasks = (host: () => DriverFixture, offers: OfferedEverywhe
   ): Promise<{ readonly end: TaskEnd; readonly output: string }> => {
     const { deploymentId, folder } = version();
     const network = widestNetwork(host().driver.capabilities);
-    const spec = { taskId: deploymentId, folder, script, env: {}, limits: LIMITS, network, ...changes };
+    const own = { taskId: deploymentId, folder, script, env: {} };
+    const spec = { ...own, limits: LIMITS, network, runtimeClass: null, ...changes };
     let output = '';
     const end = await host().driver.runTask(spec, (chunk) => (output += chunk.toString('utf8')), signal);
     return { end, output };

@@ -155,11 +155,12 @@ export class NerdctlDriver extends Driver {
     signal: AbortSignal,
   ): Promise<TaskEnd> {
     const { taskId, folder } = spec;
-    const { image } = this.options.operator.current.runtime;
+    const { image, class: runtimeClass } = this.options.operator.current.runtime;
     await this.prepare({ kind: 'build', version: 0, deploymentId: taskId, folder });
     const means: ContainerTaskMeans = {
       host: this.#open,
       image,
+      runtimeClass,
       subidUser: this.options.subidUser,
       role: await roleFor(image),
       attach: (args, onChunk) => this.#nerdctl.attach(args, onChunk),

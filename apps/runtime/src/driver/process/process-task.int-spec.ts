@@ -34,7 +34,12 @@ describe('a task of the process driver', () => {
     };
     const spec = { taskId: 'dep_1', folder, script: 'echo begun; exec sleep 604', env: {}, limits: LIMITS };
     const { promise: begun, resolve } = Promise.withResolvers<void>();
-    const end = runProcessTask({ ...spec, network: 'public' }, means, () => resolve(), signal);
+    const end = runProcessTask(
+      { ...spec, network: 'public', runtimeClass: null },
+      means,
+      () => resolve(),
+      signal,
+    );
     return { begun, end };
   };
 

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { runtimeClassOf } from '@berth/host-requirements';
 import { becomesTrue } from '../../../poll.js';
 import { DriverError } from '../../driver-error.js';
 import { readProcess } from '../../process-table.js';
@@ -27,6 +28,8 @@ export interface ContainerTaskMeans {
     'instance' | 'kit' | 'taskDisks' | 'openFiles' | 'network' | 'cgroups' | 'groups'
   >;
   readonly image: string;
+  /** The host's default class. */
+  readonly runtimeClass: string;
   readonly subidUser: string;
   readonly role: TaskRole;
   attach(args: readonly string[], onOutput: (chunk: Buffer) => void): AttachedCall;
@@ -76,6 +79,7 @@ const runOn = async (
   if (signal.aborted) return { how: 'aborted' };
   const args = taskArguments(spec, instance, {
     image: means.image,
+    runtime: runtimeClassOf(spec.runtimeClass ?? means.runtimeClass).runtime,
     subidUser: means.subidUser,
     groupParent: means.host.groups.parentOf(spec.taskId),
     role: means.role,

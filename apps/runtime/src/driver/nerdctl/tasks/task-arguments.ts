@@ -6,6 +6,8 @@ import type { TaskRole } from './task-role.js';
 /** Files and folders of the host that a task's container is created with. */
 export interface TaskParts {
   readonly image: string;
+  /** containerd's name of the runtime; undefined: its default. */
+  readonly runtime: string | undefined;
   /** Name of the subordinate ids. */
   readonly subidUser: string;
   readonly role: Pick<TaskRole, 'user' | 'options'>;
@@ -52,6 +54,7 @@ export const taskArguments = (
   // The driver connects it, under its policy, before the gate opens.
   '--network=none',
   ...(parts.groupParent === undefined ? [] : [`--cgroup-parent=${parts.groupParent}`]),
+  ...(parts.runtime === undefined ? [] : [`--runtime=${parts.runtime}`]),
   `--userns-remap=${parts.subidUser}`,
   `--user=${parts.role.user.uid}:${parts.role.user.gid}`,
   ...parts.role.options,
