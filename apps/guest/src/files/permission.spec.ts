@@ -34,4 +34,13 @@ describe('the permission', () => {
       expect(mayRead(stats(0, 5, 5), reader) && maySearch(stats(0, 5, 5), reader)).toBe(true);
     }
   });
+
+  it('of root inside depends on the mode for files of the guest, whose user root inside has no power over', () => {
+    const root = { uid: 0, gid: 0 };
+    const guest = 65_533;
+    expect(mayRead(stats(0o600, guest, guest), root, guest)).toBe(false);
+    expect(maySearch(stats(0o700, guest, guest), root, guest)).toBe(false);
+    expect(mayRead(stats(0o644, guest, guest), root, guest)).toBe(true);
+    expect(mayRead(stats(0, 5, 5), root, guest)).toBe(true);
+  });
 });

@@ -26,7 +26,7 @@ import {
   planNetwork,
   type NetworkPlan,
 } from './network-plan.js';
-import { ruleSet, ruleSetRemoval } from './rule-set.js';
+import { ruleSet, ruleSetRemoval, withoutCounters } from './rule-set.js';
 
 export interface AgentNetworkOptions {
   readonly instance: string;
@@ -167,20 +167,25 @@ export class AgentNetwork {
   async #repair(): Promise<void> {
     const settings = this.options.settings();
     const wanted = ruleSet(this.plan, settings, this.forwarder.ports);
-    const listed = await this.commands.rulesOf(this.plan.table);
+    const listed = await this.#listed();
     if (wanted !== this.#inForce?.wanted || listed === undefined || listed !== this.#inForce.listed) {
       if (wanted === this.#inForce?.wanted) {
         repairs.inc();
         this.options.log.warn('the network policy of agents was not in force any more; it is again');
       }
       await this.commands.applyRules(wanted);
-      this.#inForce = { wanted, listed: await this.commands.rulesOf(this.plan.table) };
+      this.#inForce = { wanted, listed: await this.#listed() };
       await writeFile(this.options.resolvConf, resolvConfOf(this.plan, settings), { mode: 0o644 });
     }
     if (!(await this.#interfaces()).includes(this.plan.anchor))
       await this.commands.configure(anchorBatch(this.plan, this.kernel));
     if (settings.mode === 'public' && (await readSetting(FORWARDING_4)) === '0')
       await writeFile(FORWARDING_4, '1');
+  }
+
+  async #listed(): Promise<string | undefined> {
+    const listed = await this.commands.rulesOf(this.plan.table);
+    return listed === undefined ? undefined : withoutCounters(listed);
   }
 
   async #reserve(name: string): Promise<AgentLink> {

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DnsForwarder } from './dns-forwarder.js';
 import { isQuery } from './dns-message.js';
@@ -157,6 +158,20 @@ describe('the resolver for agents', () => {
     expect(received.length).toBeGreaterThan(0);
     expect(received.length).toBeLessThanOrEqual(64);
     client.close();
+  });
+
+  it('forwards the queries of one agent while others use up the share of all', async () => {
+    const silent = await listenUdp(() => undefined);
+    await forwardTo({ address: '127.0.0.1', port: silent.address().port });
+    const queryFrom = async (address: string, count: number, first: number): Promise<void> => {
+      const client = createSocket('udp4').bind(0, address);
+      closings.push(() => client.close());
+      await once(client, 'listening');
+      for (let n = 0; n < count; n++) client.send(query({ id: first + n }), own('udp').port, '127.0.0.1');
+      await eventually(() => received.some((message) => message.readUInt16BE(0) === first + count - 1));
+    };
+    for (let agent = 1; agent <= 16; agent++) await queryFrom(`127.0.1.${agent}`, 64, agent * 100);
+    await queryFrom('127.0.2.1', 1, 9_999);
   });
 });
 

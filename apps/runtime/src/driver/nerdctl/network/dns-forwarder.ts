@@ -6,8 +6,11 @@ import { askByTcp, askByUdp, framed, framesOf } from './dns-upstream.js';
 import type { HostResolvers } from './host-resolvers.js';
 import type { ResolverPorts } from './rule-set.js';
 
-/** Bounds of what agents can make the host do: queries and connections at a time, of one address and of all. */
-const BOUNDS = { ofOne: 64, ofAll: 1_024 } as const;
+/**
+ * Bounds of what agents can make the host do: queries and connections at a time, of one address and of all. `reserved`: of
+ * one address however many others there are, so that a few agents cannot use up the share of all.
+ */
+const BOUNDS = { ofOne: 64, ofAll: 1_024, reserved: 4 } as const;
 const RESOLVER_RESPONDS_WITHIN_MS = 3_000;
 const CONNECTION_IDLE_MS = 10_000;
 
@@ -77,7 +80,7 @@ export class DnsForwarder {
   /** Does nothing beyond the bounds: the agent asks again. */
   async #within(address: string, work: () => Promise<void>): Promise<void> {
     const running = this.#running.get(address) ?? 0;
-    if (running >= BOUNDS.ofOne || this.#total >= BOUNDS.ofAll) return;
+    if (running >= (this.#total < BOUNDS.ofAll ? BOUNDS.ofOne : BOUNDS.reserved)) return;
     this.#running.set(address, running + 1);
     this.#total++;
     try {

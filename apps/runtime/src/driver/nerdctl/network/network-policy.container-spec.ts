@@ -1,12 +1,13 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { OperatorFile } from '@berth/operator-file';
+import { metrics } from '@berth/telemetry';
 import { containerTestHost } from '@berth/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DriverFixture, type StartedBox } from '../../driver-contract/driver.fixture.js';
 import {
   OutsideNetwork,
@@ -19,6 +20,7 @@ import {
   nerdctlDriverUnderTest,
   operatorFileWith,
 } from '../__fixtures__/nerdctl-driver.fixture.js';
+import { MOST_CONNECTIONS } from './rule-set.js';
 import { describeNetworkLifecycle } from './network-lifecycle.suite.js';
 import { describeNetworkSettings } from './network-settings.suite.js';
 import { attemptFrom, tcp, udp, type Attempt, type Target } from '../__fixtures__/network-probe.fixture.js';
@@ -107,6 +109,28 @@ describe('the outward network of an agent in a container', () => {
     expect(outside.takeContacts()).toEqual(
       expect.arrayContaining(['tcp 198.51.100.7 80', 'tcp 2620:fe::9 80', 'tcp 198.51.100.8 80']),
     );
+  });
+
+  it('is limited to 8,192 connections of one agent at a time, while another agent connects', async () => {
+    const repairs = vi.spyOn(metrics.counter('berth_network_policy_repairs', ''), 'inc');
+    const many = `const socket = require('node:dgram').createSocket('udp4');
+      let port = 1;
+      const next = () => { for (let n = 0; n < 100; n++) socket.send('x', port++, '198.51.100.7', () => {}); };
+      const timer = setInterval(() => port > 12000 ? (clearInterval(timer), socket.close()) : next(), 5);
+      socket.on('error', () => {});`;
+    const greedy = await host.start();
+    await greedy.sh(`node -e "${many}"`);
+    const tracked = Number(readFileSync('/proc/sys/net/netfilter/nf_conntrack_count', 'utf8'));
+    expect(tracked).toBeGreaterThan(MOST_CONNECTIONS - 500);
+    expect(tracked).toBeLessThan(MOST_CONNECTIONS + 500);
+    expect(outcomes(await attemptFrom(greedy, [tcp('198.51.100.9')]))).toEqual([
+      'tcp 198.51.100.9 80 ECONNREFUSED',
+    ]);
+    expect(outcomes(await attemptFrom(started, [tcp('198.51.100.9')]))).toEqual(['tcp 198.51.100.9 80 open']);
+    // Each start checks the policy, whose counters have changed.
+    await host.start();
+    expect(repairs).not.toHaveBeenCalled();
+    repairs.mockRestore();
   });
 
   it('is seen outside with the address of the host only', async () => {

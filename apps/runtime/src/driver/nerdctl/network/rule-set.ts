@@ -44,6 +44,13 @@ const CLOSED_6 = [
   }),
 ] as const;
 
+/**
+ * Connections of one agent that the kernel tracks at a time, with those that have just ended: its table is shared with
+ * all other agents and with the host, and has 262,144 entries on hosts of usual size.
+ */
+export const MOST_CONNECTIONS = 8_192;
+const COUNTED = { counted4: 'ip', counted6: 'ip6' } as const;
+
 const NEIGHBOUR_DISCOVERY = 'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept';
 const DNS = 'meta l4proto { tcp, udp } th dport 53';
 
@@ -82,6 +89,7 @@ export const ruleSet = (plan: NetworkPlan, settings: NetworkSettings, resolver: 
     `table inet ${table} {`,
     set('closed4', 'ipv4_addr', CLOSED_4),
     set('closed6', 'ipv6_addr', CLOSED_6),
+    ...Object.entries(COUNTED).map(([name, family]) => counters(name, family)),
     chain('refuse', ['meta l4proto tcp reject with tcp reset', 'reject with icmpx type port-unreachable']),
     chain('resolvers', isPublic ? settings.dns.map(resolverRule) : []),
     chain('outward', isPublic ? outward(settings.allow) : ['goto refuse']),
@@ -136,6 +144,10 @@ const toHost = ({ plan, resolver, agents, asksBerth, discovery }: Terms): string
 const passage = ({ agents }: Terms): string[] => [
   'type filter hook forward priority filter - 10; policy accept;',
   `iifname ${agents} oifname ${agents} goto refuse`,
+  ...Object.entries(COUNTED).map(
+    ([name, family]) =>
+      `iifname ${agents} ct state new add @${name} { ${family} saddr ct count over ${MOST_CONNECTIONS} } goto refuse`,
+  ),
   `iifname ${agents} jump resolvers`,
   `iifname ${agents} jump outward`,
   `oifname != ${agents} return`,
@@ -183,6 +195,14 @@ const addressField = (family: 4 | 6): string => (family === 4 ? 'ip' : 'ip6');
 
 const set = (name: string, type: string, elements: readonly string[]): string =>
   `  set ${name} { type ${type}; flags interval; elements = { ${elements.join(', ')} } }`;
+
+/** One counter for each address, which the kernel adds with its first connection. */
+const counters = (name: string, family: 'ip' | 'ip6'): string =>
+  `  set ${name} { type ${family === 'ip' ? 'ipv4_addr' : 'ipv6_addr'}; size 65535; flags dynamic; }`;
+
+/** The rules of a table as nft lists them, without the counters of agents, which come and go. */
+export const withoutCounters = (listed: string): string =>
+  listed.replaceAll(/(set counted[46] \{[^{}]*?)\s*elements = \{[^}]*\}/g, '$1');
 
 const chain = (name: string, lines: readonly string[]): string =>
   [`  chain ${name} {`, ...lines.map((line) => `    ${line}`), '  }'].join('\n');
