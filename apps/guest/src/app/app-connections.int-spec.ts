@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GuestFixture } from '../__fixtures__/guest.fixture.js';
-import { freePort } from '../program/free-port.js';
+import { freePort } from '../program/reserve-port.js';
 import type { Endpoint } from '../program/readiness.js';
 import { AppConnections } from './app-connections.js';
 

@@ -4,10 +4,10 @@ import type { ProgramState, PutProgram } from '@berth/guest-protocol';
 import type { LogWriter } from '../log/log-writer.js';
 import type { OutputPipes } from '../output/output-pipes.js';
 import { DeathCount } from './death-count.js';
-import { freePort } from './free-port.js';
 import { programEnv } from './program-env.js';
 import { ProgramProcess } from './program-process.js';
 import { waitUntilServing, type Endpoint } from './readiness.js';
+import { reservePort, type ReservedPort } from './reserve-port.js';
 
 type Runnable = PutProgram & { readonly command: readonly [string, ...string[]] };
 
@@ -104,9 +104,18 @@ export class ProgramSupervisor {
 
   /** Runs it once, to its end, and returns how it ended. */
   async #liveOnce(deaths: DeathCount): Promise<string> {
-    const { log, pipes } = this.environment;
+    const { pipes } = this.environment;
     while (pipes.isShort) await pipes.refill();
-    const port = await freePort();
+    const reserved = await reservePort();
+    try {
+      return await this.#liveOn(reserved, deaths);
+    } finally {
+      reserved.release();
+    }
+  }
+
+  async #liveOn({ port, release }: ReservedPort, deaths: DeathCount): Promise<string> {
+    const { log, pipes } = this.environment;
     if (this.#stopping.signal.aborted) return 'was not started';
     const env = programEnv(
       this.program,
@@ -124,6 +133,7 @@ export class ProgramSupervisor {
     const endpoint = await waitUntilServing(port, AbortSignal.any([gone.signal, late])).catch(
       () => undefined,
     );
+    release();
     if (endpoint !== undefined && !gone.signal.aborted && !this.#stopping.signal.aborted) {
       deaths.served();
       this.#enter('serving', endpoint);
