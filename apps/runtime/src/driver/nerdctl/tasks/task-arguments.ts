@@ -51,6 +51,8 @@ export const taskArguments = (
   `--name=${taskContainerName(taskId)}`,
   `--label=${LABELS.instance}=${instance}`,
   `--cidfile=${parts.idFile}`,
+  // The caller gets the output. nerdctl's default also stores it on the host's disk, outside every limit of the task.
+  '--log-driver=none',
   // The driver connects it, under its policy, before the gate opens.
   '--network=none',
   ...(parts.groupParent === undefined ? [] : [`--cgroup-parent=${parts.groupParent}`]),
