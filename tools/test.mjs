@@ -3,14 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  BUNDLED,
-  ensureReady,
-  environmentWith,
-  ROOT,
-  runTool,
-  log,
-} from './ensure-installed.mjs';
+import { BUNDLED, ensureReady, environmentWith, ROOT, runTool, log } from './ensure-installed.mjs';
 import { ensureBroker } from './ensure-broker.mjs';
 import { ensurePrograms } from './ensure-programs.mjs';
 import { runChild } from './run-child.mjs';
