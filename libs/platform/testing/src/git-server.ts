@@ -105,6 +105,26 @@ export class GitServer {
     return (await git('rev-parse', 'HEAD').catch(() => '')).trim() || (await headOf(bare));
   }
 
+  /** Commits a tree whose folders contain `each` folders, to that depth, which share their objects. */
+  async commitFolders(
+    name: string,
+    { levels, each }: { readonly levels: number; readonly each: number },
+  ): Promise<void> {
+    await this.commit(name, {});
+    const git = async (input: string, ...args: string[]): Promise<string> => {
+      const running = run('git', [...IDENTITY, `--git-dir=${join(this.folder, `${name}.git`)}`, ...args]);
+      running.child.stdin?.end(input);
+      return (await running).stdout.trim();
+    };
+    let tree = await git('', 'mktree');
+    for (let level = 0; level < levels; level++) {
+      const folders = Array.from({ length: each }, (_, n) => `040000 tree ${tree}\tfolder-${String(n)}\n`);
+      tree = await git(folders.join(''), 'mktree');
+    }
+    const commit = await git('content', 'commit-tree', tree);
+    await git('', 'update-ref', 'HEAD', commit);
+  }
+
   /** From now on, requests below `/<name>` are handled like this. */
   on(name: string, behaviour: Behaviour): void {
     this.#behaviours.set(name, behaviour);

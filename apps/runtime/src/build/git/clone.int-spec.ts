@@ -97,4 +97,37 @@ describe('a clone', () => {
     ).rejects.toMatchObject({ code: 'clone_failed' });
     expect(git.requests.length).toBe(before);
   });
+
+  it('has the bytes of its commit, whatever attributes the repository gives its files', async () => {
+    const files = {
+      // Stored as one byte for each four.
+      'encoded.txt': 'h\0\0\0i\0\0\0',
+      'lines.txt': 'a\nb\n',
+      'ident.txt': '$Id$',
+      'macro.txt': '$Id$\n',
+      'sub/ident.txt': '$Id$',
+    };
+    await git.commit('attributes', {
+      ...files,
+      '.gitattributes': [
+        '[attr]grows ident text eol=crlf',
+        'encoded.txt text working-tree-encoding=UTF-32LE',
+        'lines.txt text eol=crlf',
+        'ident.txt ident',
+        'macro.txt grows',
+      ].join('\n'),
+      'sub/.gitattributes': '* ident\n',
+    });
+    await clone(what('attributes'), AbortSignal.timeout(20_000));
+    for (const [path, content] of Object.entries({ ...files, 'encoded.txt': 'hi' }))
+      expect(readFileSync(join(folder, 'code', path), 'utf8'), path).toBe(content);
+  });
+
+  it('is refused before its checkout when a few objects are millions of folders', async () => {
+    await git.commitFolders('folders', { levels: 30, each: 10 });
+    await expect(clone(what('folders'), AbortSignal.timeout(60_000))).rejects.toMatchObject({
+      code: 'repo_too_large',
+    });
+    expect(existsSync(join(folder, 'code'))).toBe(false);
+  });
 });

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { diskBytes } from '../../disk-bytes.js';
 import { removeTree } from '../../remove-tree.js';
@@ -31,6 +31,8 @@ const MEASURE_EVERY_MS = 1_000;
 const REFS_WITHIN_MS = 60_000;
 /** More references than any repository that people work in has. */
 const REFS_BYTES = 16 * 1024 * 1024;
+/** Precedes every attribute of the repository: a checked-out file has the bytes that `TreeSize` has counted. */
+const ATTRIBUTES = '* -text -ident -filter !working-tree-encoding !eol\n';
 
 /**
  * Fetches one commit and checks it out, without the repository's history, submodules and large files. Errors:
@@ -51,14 +53,7 @@ export const clone = async (what: Clone, signal: AbortSignal): Promise<Cloned> =
     await fetchBranch(gitDir, branch, remote, options, signal);
     await checkSize(gitDir, options, signal);
     const commit = await commitOf(gitDir, options, signal);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    const checkOut = ['-c', 'core.bare=false', '--git-dir', gitDir, '--work-tree', folder];
-    await runOrFail(
-      [...checkOut, 'checkout', '--quiet', '--force', '--detach', commit],
-      null,
-      options,
-      signal,
-    );
+    await checkOut(gitDir, commit, folder, options, signal);
     return { branch, commit };
   } finally {
     await removeTree(scratch);
@@ -135,7 +130,7 @@ const fetchBranch = async (
 const checkSize = async (gitDir: string, options: GitOptions, signal: AbortSignal): Promise<void> => {
   const size = new TreeSize(MAX_BYTES);
   const tooLarge = new AbortController();
-  const list = ['--git-dir', gitDir, 'ls-tree', '-r', '-l', '-z', 'refs/heads/deployed'];
+  const list = ['--git-dir', gitDir, 'ls-tree', '-r', '-t', '-l', '-z', 'refs/heads/deployed'];
   const end = await runGit(list, null, options, AbortSignal.any([signal, tooLarge.signal]), (chunk) => {
     size.add(chunk);
     if (size.isTooLarge) tooLarge.abort();
@@ -152,6 +147,20 @@ const commitOf = async (gitDir: string, options: GitOptions, signal: AbortSignal
   signal.throwIfAborted();
   if (end.code !== 0) throw cloneFailed(end, options);
   return text.trim();
+};
+
+const checkOut = async (
+  gitDir: string,
+  commit: string,
+  folder: string,
+  options: GitOptions,
+  signal: AbortSignal,
+): Promise<void> => {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await mkdir(join(gitDir, 'info'), { recursive: true });
+  await writeFile(join(gitDir, 'info', 'attributes'), ATTRIBUTES);
+  const to = ['-c', 'core.bare=false', '--git-dir', gitDir, '--work-tree', folder];
+  await runOrFail([...to, 'checkout', '--quiet', '--force', '--detach', commit], null, options, signal);
 };
 
 /** Runs git; throws `clone_failed` when it fails. */

@@ -40,4 +40,26 @@ describe('the size of a tree', () => {
     size.add(Buffer.from(`100644 blob ${ID}       0\ta\u0000160000 commit ${ID}       -\tb\u0000`));
     expect(size.isTooLarge).toBe(true);
   });
+
+  it('counts a block for every folder', () => {
+    const size = new TreeSize(2 * 4_096 - 1);
+    const folder = (path: string): Buffer => Buffer.from(`040000 tree ${ID}       -\t${path}\u0000`);
+    size.add(folder('a'));
+    expect(size.isTooLarge).toBe(false);
+    size.add(folder('a/b'));
+    expect(size.isTooLarge).toBe(true);
+  });
+
+  it('limits all paths together, and each of them', () => {
+    const file = (path: string): Buffer => Buffer.from(`100644 blob ${ID}       1\t${path}\u0000`);
+    const paths = new TreeSize(Infinity);
+    for (let n = 0; n < 16 * 1_024; n++) paths.add(file('p'.repeat(4_096)));
+    expect(paths.isTooLarge).toBe(false);
+    paths.add(file('p'));
+    expect(paths.isTooLarge).toBe(true);
+    const [whole, unfinished] = [new TreeSize(Infinity), new TreeSize(Infinity)];
+    whole.add(file('p'.repeat(5_000)));
+    unfinished.add(file('p'.repeat(5_000)).subarray(0, 5_000));
+    expect([whole.isTooLarge, unfinished.isTooLarge]).toEqual([true, true]);
+  });
 });
