@@ -5,6 +5,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { agentFolders } from '../agent/agent-folders.js';
 import type { LastingOptions } from '../agent/lasting-options.js';
 import { RuntimeConfig } from '../config.js';
+import { unfinishedOf } from '../driver/code-folder.js';
 import { Driver } from '../driver/driver.js';
 import { readStored, writeDurably } from '../durable-file.js';
 import { removeTree } from '../remove-tree.js';
@@ -67,10 +68,12 @@ export class VersionStore {
     return join(this.#folder(ref.agentId), `${ref.deploymentId}.scratch`);
   }
 
-  /** Deletes the code of a build, with what it left elsewhere; the record stays. */
+  /** Deletes the code of a build, with what it left elsewhere, unfinished copies too; the record stays. */
   async discard(ref: BuildRef): Promise<void> {
     await this.driver.remove(ref.deploymentId);
-    await removeTree(this.codeFolder(ref));
+    const code = this.codeFolder(ref);
+    await removeTree(code);
+    await removeTree(unfinishedOf(code));
     await removeTree(this.scratch(ref));
     if (mayHaveBuiltImage(await this.read(ref))) await this.driver.removeBuiltImage(ref.deploymentId);
   }

@@ -4,6 +4,9 @@ import type { RunAs } from './driver.js';
 
 const run = promisify(execFile);
 
+/** Where the new content of a code folder is until it is complete. */
+export const unfinishedOf = (folder: string): string => `${folder}.next`;
+
 /** Makes a task's user the owner of the folder and everything in it. Never follows a symbolic link. */
 export const grantFolder = async (folder: string, { uid, gid }: RunAs): Promise<void> => {
   await run('chown', ['-R', '-h', '-P', `${uid}:${gid}`, folder]);

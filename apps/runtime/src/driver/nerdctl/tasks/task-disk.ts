@@ -3,7 +3,7 @@ import { chmod, mkdir, readdir, rename, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { removeTree } from '../../../remove-tree.js';
-import { grantFolder, reclaimFolder } from '../../code-folder.js';
+import { grantFolder, reclaimFolder, unfinishedOf } from '../../code-folder.js';
 import { DiskImage } from '../disk-image.js';
 
 const run = promisify(execFile);
@@ -74,11 +74,7 @@ export class TaskDisks {
       },
       async handBack(target) {
         await reclaimFolder(code, owner);
-        const next = `${target}.next`;
-        await removeTree(next);
-        await run('cp', [...COPY, '-T', code, next]);
-        await removeTree(target);
-        await rename(next, target);
+        await replaceFolder(target, code);
       },
     };
   }
@@ -107,3 +103,17 @@ export class TaskDisks {
     return join(this.folderOf(taskId), 'disk');
   }
 }
+
+/** Replaces a folder by a copy of the other. Leaves nothing of a copy that fails, such as on a full disk of the host. */
+const replaceFolder = async (folder: string, by: string): Promise<void> => {
+  const next = unfinishedOf(folder);
+  try {
+    await removeTree(next);
+    await run('cp', [...COPY, '-T', by, next]);
+    await removeTree(folder);
+    await rename(next, folder);
+  } catch (error) {
+    await removeTree(next);
+    throw error;
+  }
+};
