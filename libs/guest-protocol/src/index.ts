@@ -40,10 +40,10 @@ export {
   decodeLogLine,
   encodeLogLine,
   LOG_FILE_BYTES,
-  LOG_FILES,
   logFileName,
   logFileNumber,
   newestLogFile,
+  outdatedLogFiles,
   type LogLine,
 } from './log-file.js';
 export {

@@ -10,7 +10,7 @@ export interface LogLine {
 }
 
 /** Maximum number of log files per agent, including the current one. */
-export const LOG_FILES = 3;
+const LOG_FILES = 3;
 /** Size at which the log rotates to the next file. */
 export const LOG_FILE_BYTES = 10 * 1024 * 1024;
 
@@ -26,6 +26,10 @@ export const logFileNumber = (name: string): number | undefined => {
 /** The highest log file number among the names in a folder; 1 if there is no log file yet. */
 export const newestLogFile = (names: readonly string[]): number =>
   Math.max(1, ...names.map((name) => logFileNumber(name) ?? 1));
+
+/** Those of the names in a folder that are log files which rotation to the file `newest` deletes. */
+export const outdatedLogFiles = (names: readonly string[], newest: number): readonly string[] =>
+  names.filter((name) => (logFileNumber(name) ?? newest) <= newest - LOG_FILES);
 
 /** Serializes one line, with a trailing newline. */
 export const encodeLogLine = (line: LogLine): string => `${JSON.stringify(line)}\n`;

@@ -1,7 +1,15 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { decodeLogLine } from '@berth/guest-protocol';
+import { decodeLogLine, logFileName } from '@berth/guest-protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LogWriter } from './log-writer.js';
 
@@ -43,6 +51,31 @@ describe('the log of an agent', () => {
     }
     expect(messages()).toEqual(['one', 'two']);
     expect(readdirSync(folder)).toHaveLength(1);
+  });
+
+  it('counts what the host has added to its file', async () => {
+    const log = new LogWriter(folder, 10_000);
+    log.add('agent', 'info', 'first');
+    await log.flush();
+    const [name = ''] = readdirSync(folder);
+    appendFileSync(join(folder, name), `${'x'.repeat(9_950)}\n`);
+    const size = statSync(join(folder, name)).size;
+    log.add('agent', 'info', 'second');
+    await log.close();
+    expect(statSync(join(folder, name)).size).toBe(size);
+    expect(messages()).toEqual(['first', 'second']);
+    expect(readdirSync(folder)).toHaveLength(2);
+  });
+
+  it('continues in the file that the host has rotated to', async () => {
+    const log = new LogWriter(folder);
+    log.add('agent', 'info', 'first');
+    await log.flush();
+    const rotated = join(folder, logFileName(2));
+    writeFileSync(rotated, '');
+    log.add('agent', 'info', 'second');
+    await log.close();
+    expect(decodeLogLine(readFileSync(rotated, 'utf8'))?.message).toBe('second');
   });
 
   it('is readable by its owner only, and tolerates a missing folder', async () => {

@@ -3,22 +3,29 @@ import { join } from 'node:path';
 import {
   encodeLogLine,
   LOG_FILE_BYTES,
-  LOG_FILES,
   logFileName,
-  logFileNumber,
   newestLogFile,
+  outdatedLogFiles,
   type LogLine,
 } from '@berth/guest-protocol';
 
 /** Number of pending characters above which the producer should pause. */
 const SATURATED_AT = 1024 * 1024;
 
-/** The agent's log. Writes lines in the background, in order, to numbered files with limited size and number. */
+interface OpenFile {
+  readonly handle: FileHandle;
+  readonly number: number;
+}
+
+/**
+ * The agent's log. Writes lines in the background, in order, to numbered files with limited size and number. The host adds
+ * lines to the same files, and rotates them in the same way.
+ */
 export class LogWriter {
   #waiting: string[] = [];
   #waitingChars = 0;
   #writing: Promise<void> | undefined;
-  #file: { handle: FileHandle; number: number; bytes: number } | undefined;
+  #file: OpenFile | undefined;
 
   constructor(
     private readonly folder: string,
@@ -60,34 +67,31 @@ export class LogWriter {
   }
 
   async #write(chunk: Buffer): Promise<void> {
-    let file = (this.#file ??= await this.#openNewest());
-    if (file.bytes > 0 && file.bytes + chunk.length > this.fileBytes) file = await this.#openNext(file);
+    let file = await this.#newest();
+    // The host may have written to it too.
+    const { size } = await file.handle.stat();
+    if (size > 0 && size + chunk.length > this.fileBytes) file = await this.#rotate(file.number + 1);
     await file.handle.appendFile(chunk);
-    file.bytes += chunk.length;
   }
 
-  async #openNewest(): Promise<{ handle: FileHandle; number: number; bytes: number }> {
-    return this.#open(newestLogFile(await readdir(this.folder)));
+  /** The file that the host may have rotated to meanwhile: readers expect no more lines in an older one. */
+  async #newest(): Promise<OpenFile> {
+    const newest = newestLogFile(await readdir(this.folder));
+    return this.#file === undefined || newest > this.#file.number ? this.#moveTo(newest) : this.#file;
   }
 
-  async #openNext(full: { handle: FileHandle; number: number }): Promise<{
-    handle: FileHandle;
-    number: number;
-    bytes: number;
-  }> {
-    const next = await this.#open(full.number + 1);
-    this.#file = next;
-    await full.handle.close();
-    for (const name of await readdir(this.folder)) {
-      const number = logFileNumber(name);
-      if (number !== undefined && number <= next.number - LOG_FILES)
-        await rm(join(this.folder, name), { force: true });
-    }
+  async #rotate(number: number): Promise<OpenFile> {
+    const next = await this.#moveTo(number);
+    for (const name of outdatedLogFiles(await readdir(this.folder), number))
+      await rm(join(this.folder, name), { force: true });
     return next;
   }
 
-  async #open(number: number): Promise<{ handle: FileHandle; number: number; bytes: number }> {
+  async #moveTo(number: number): Promise<OpenFile> {
+    const before = this.#file;
     const handle = await open(join(this.folder, logFileName(number)), 'a', 0o600);
-    return { handle, number, bytes: (await handle.stat()).size };
+    this.#file = { handle, number };
+    await before?.handle.close();
+    return this.#file;
   }
 }

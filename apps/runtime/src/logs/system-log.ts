@@ -1,19 +1,14 @@
-import { constants } from 'node:fs';
-import { appendFile, mkdir, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { encodeLogLine, logFileName, newestLogFile, type LogLine } from '@berth/guest-protocol';
+import { mkdir } from 'node:fs/promises';
+import { encodeLogLine, type LogLine } from '@berth/guest-protocol';
 import { Inject, Injectable } from '@nestjs/common';
 import { agentFolders } from '../agent/agent-folders.js';
 import { RuntimeConfig } from '../config.js';
+import { appendToLog } from './log-append.js';
 
-/** Follows no symlink and opens no FIFO: the guest can write here, and the host may be root. */
-const APPEND =
-  constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+/** The most characters of one write, unless one line has more: a file is left with less than that unused. */
+const WRITE_CHARS = 512 * 1024;
 
-/**
- * Writes the host's own lines to an agent's log. The guest rotates the files; while there is none, a full file is left
- * before the next build.
- */
+/** Writes the host's own lines to an agent's log, whether a guest writes to it or not. */
 @Injectable()
 export class SystemLog {
   private readonly dataDir: string;
@@ -38,13 +33,25 @@ export class SystemLog {
   ): Promise<void> {
     const { logs } = agentFolders(this.dataDir, agentId);
     const timestamp = new Date().toISOString();
-    const text = lines.map((line) => encodeLogLine({ timestamp, source, ...line })).join('');
+    const encoded = lines.map((line) => encodeLogLine({ timestamp, source, ...line }));
     try {
       await mkdir(logs, { recursive: true, mode: 0o700 });
-      const file = join(logs, logFileName(newestLogFile(await readdir(logs))));
-      await appendFile(file, text, { mode: 0o600, flag: APPEND });
+      for (const text of joined(encoded)) await appendToLog(logs, text);
     } catch {
       // A full disk loses log lines but must not stop the agent.
     }
   }
+}
+
+/** The lines as few texts of limited length. */
+function* joined(lines: readonly string[]): Generator<string> {
+  let text = '';
+  for (const line of lines) {
+    if (text !== '' && text.length + line.length > WRITE_CHARS) {
+      yield text;
+      text = '';
+    }
+    text += line;
+  }
+  if (text !== '') yield text;
 }
