@@ -1,4 +1,12 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually, GitServer } from '@berth/testing';
@@ -129,5 +137,23 @@ describe('a clone', () => {
       code: 'repo_too_large',
     });
     expect(existsSync(join(folder, 'code'))).toBe(false);
+  });
+
+  it('names no folder of the host when git does', async () => {
+    await git.commit('broken', { a: '1' });
+    const programs = join(folder, 'programs');
+    mkdirSync(programs);
+    const complaint = `fatal: cannot use $PWD, ${folder}/scratch/git, ${folder}/code/a and ${git.caFile}`;
+    const script = [
+      '#!/bin/sh',
+      `case "$*" in *" checkout "*) echo "${complaint}" >&2; exit 128;; esac`,
+      `PATH='${process.env['PATH'] ?? ''}' exec git "$@"`,
+    ];
+    writeFileSync(join(programs, 'git'), script.join('\n'), { mode: 0o755 });
+    const path = `${programs}:${process.env['PATH'] ?? ''}`;
+    await expect(clone({ ...what('broken'), path }, AbortSignal.timeout(20_000))).rejects.toMatchObject({
+      code: 'clone_failed',
+      message: 'git: cannot use …/home, …/git, …/a and …',
+    });
   });
 });

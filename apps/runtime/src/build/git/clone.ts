@@ -46,7 +46,8 @@ export const clone = async (what: Clone, signal: AbortSignal): Promise<Cloned> =
   const gitDir = join(scratch, 'git');
   await removeTree(scratch);
   await mkdir(home, { recursive: true, mode: 0o700 });
-  const options = { home, caFile, path };
+  const hidden = [scratch, folder, ...(caFile === undefined ? [] : [caFile])];
+  const options = { home, caFile, path, hidden };
   try {
     const branch = await findBranch(what, options, signal);
     await runOrFail(['init', '--quiet', '--bare', '--template=', gitDir], null, options, signal);
@@ -81,7 +82,7 @@ const findBranch = async (
   );
   signal.throwIfAborted();
   if (late.aborted) throw new BuildFailure('clone_failed', 'The host of the repository did not respond.');
-  if (end.code !== 0) throw cloneFailed(end, options);
+  if (end.code !== 0) throw cloneFailed(end);
   const refs = parseRefs(Buffer.concat(chunks).toString('utf8'));
   const found = branch === null ? refs.head : refs.branches.find((name) => name === branch);
   if (found !== undefined) return found;
@@ -120,7 +121,7 @@ const fetchBranch = async (
     );
     signal.throwIfAborted();
     if (tooLarge.signal.aborted) throw repoTooLarge();
-    if (end.code !== 0) throw cloneFailed(end, options);
+    if (end.code !== 0) throw cloneFailed(end);
   } finally {
     clearInterval(measuring);
   }
@@ -137,7 +138,7 @@ const checkSize = async (gitDir: string, options: GitOptions, signal: AbortSigna
   });
   signal.throwIfAborted();
   if (size.isTooLarge) throw repoTooLarge();
-  if (end.code !== 0) throw cloneFailed(end, options);
+  if (end.code !== 0) throw cloneFailed(end);
 };
 
 const commitOf = async (gitDir: string, options: GitOptions, signal: AbortSignal): Promise<string> => {
@@ -145,7 +146,7 @@ const commitOf = async (gitDir: string, options: GitOptions, signal: AbortSignal
   const find = ['--git-dir', gitDir, 'rev-parse', '--verify', 'refs/heads/deployed^{commit}'];
   const end = await runGit(find, null, options, signal, (chunk) => (text += chunk.toString('utf8')));
   signal.throwIfAborted();
-  if (end.code !== 0) throw cloneFailed(end, options);
+  if (end.code !== 0) throw cloneFailed(end);
   return text.trim();
 };
 
@@ -172,7 +173,7 @@ const runOrFail = async (
 ): Promise<void> => {
   const end = await runGit(args, remote, options, signal);
   signal.throwIfAborted();
-  if (end.code !== 0) throw cloneFailed(end, options);
+  if (end.code !== 0) throw cloneFailed(end);
 };
 
 const repoTooLarge = (): BuildFailure =>
@@ -180,7 +181,7 @@ const repoTooLarge = (): BuildFailure =>
 
 const NO_PERMISSION = /could not read (?:Username|Password)|Authentication failed|error: 40[13]/;
 
-const cloneFailed = ({ complaint }: GitEnd, { home }: GitOptions): BuildFailure => {
+const cloneFailed = ({ complaint }: GitEnd): BuildFailure => {
   if (NO_PERMISSION.test(complaint))
     return new BuildFailure(
       'clone_failed',
@@ -188,7 +189,7 @@ const cloneFailed = ({ complaint }: GitEnd, { home }: GitOptions): BuildFailure 
     );
   if (/error: 30\d/.test(complaint))
     return new BuildFailure('clone_failed', 'The host redirects; give the URL that it redirects to.');
-  const reason = /^fatal: (.+)$/m.exec(complaint)?.[1]?.replaceAll(home, '…');
+  const reason = /^fatal: (.+)$/m.exec(complaint)?.[1];
   return new BuildFailure(
     'clone_failed',
     reason === undefined ? 'The repository could not be fetched.' : `git: ${reason.slice(0, 500)}`,

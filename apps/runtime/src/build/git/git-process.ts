@@ -18,11 +18,13 @@ export interface GitOptions {
   /** File of certificates that replaces the system's. */
   readonly caFile: string | undefined;
   readonly path: string;
+  /** Paths of the host that users must not learn from git's errors. */
+  readonly hidden: readonly string[];
 }
 
 export interface GitEnd {
   readonly code: number | null;
-  /** The last characters of its error output, without the token. */
+  /** The last characters of its error output, without the token and the hidden paths. */
   readonly complaint: string;
 }
 
@@ -64,7 +66,7 @@ const HELPER = '!f() { if test "$1" = get; then cat <&3; fi; }; f';
 export const runGit = async (
   args: readonly string[],
   remote: Remote | null,
-  { home, caFile, path }: GitOptions,
+  { home, caFile, path, hidden }: GitOptions,
   signal: AbortSignal,
   onOutput: (chunk: Buffer) => void = () => undefined,
 ): Promise<GitEnd> => {
@@ -93,7 +95,7 @@ export const runGit = async (
   writeSecret(child.stdio[3] as Writable, remote);
   try {
     const [code] = (await once(child, 'close')) as [number | null];
-    return { code, complaint: withoutToken(complaint(), remote) };
+    return { code, complaint: withoutPaths(withoutToken(complaint(), remote), hidden) };
   } finally {
     signal.removeEventListener('abort', kill);
     kill();
@@ -132,6 +134,9 @@ const withoutToken = (text: string, remote: Remote | null): string => {
   const token = remote?.token ?? '';
   return token === '' ? text : text.replaceAll(token, '********');
 };
+
+const withoutPaths = (text: string, paths: readonly string[]): string =>
+  paths.reduce((rest, path) => rest.replaceAll(path, '…'), text);
 
 const killGroup = (pid: number | undefined): void => {
   if (pid === undefined) return;
