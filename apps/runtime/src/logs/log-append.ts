@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { link, open, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -40,10 +39,12 @@ const openFile = async (folder: string, number: number): Promise<FileHandle> => 
   });
 };
 
+let filesMade = 0;
+
 /** Creates a file that the guest can write to from the moment it exists: it belongs to the owner of the folder. */
 const createFor = async (folder: string, path: string): Promise<void> => {
   const { uid, gid } = await stat(folder);
-  const making = join(folder, `${randomUUID()}.new`);
+  const making = join(folder, `${process.pid}-${++filesMade}.new`);
   try {
     await using file = await open(making, 'wx', 0o600);
     if (uid !== process.getuid?.()) await file.chown(uid, gid);
