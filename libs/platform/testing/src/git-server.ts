@@ -111,18 +111,19 @@ export class GitServer {
     { levels, each }: { readonly levels: number; readonly each: number },
   ): Promise<void> {
     await this.commit(name, {});
-    const git = async (input: string, ...args: string[]): Promise<string> => {
+    const git = async (args: readonly string[], input?: string): Promise<string> => {
       const running = run('git', [...IDENTITY, `--git-dir=${join(this.folder, `${name}.git`)}`, ...args]);
+      // Only to a command that reads it: the write to another fails when the command ends first.
       running.child.stdin?.end(input);
       return (await running).stdout.trim();
     };
-    let tree = await git('', 'mktree');
+    let tree = await git(['mktree']);
     for (let level = 0; level < levels; level++) {
       const folders = Array.from({ length: each }, (_, n) => `040000 tree ${tree}\tfolder-${String(n)}\n`);
-      tree = await git(folders.join(''), 'mktree');
+      tree = await git(['mktree'], folders.join(''));
     }
-    const commit = await git('content', 'commit-tree', tree);
-    await git('', 'update-ref', 'HEAD', commit);
+    const commit = await git(['commit-tree', '-m', 'folders', tree]);
+    await git(['update-ref', 'HEAD', commit]);
   }
 
   /** From now on, requests below `/<name>` are handled like this. */
