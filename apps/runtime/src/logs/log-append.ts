@@ -45,6 +45,8 @@ let filesMade = 0;
 const createFor = async (folder: string, path: string): Promise<void> => {
   const { uid, gid } = await stat(folder);
   const making = join(folder, `${process.pid}-${++filesMade}.new`);
+  // Of an earlier process with the same number.
+  await rm(making, { force: true });
   try {
     await using file = await open(making, 'wx', 0o600);
     if (uid !== process.getuid?.()) await file.chown(uid, gid);
