@@ -26,6 +26,11 @@ const TREE_BYTES = 1024 ** 3;
 /** Additional space for images and layers: usual languages take 1 to 2 GB, and a build stores them twice. */
 const IMAGE_BYTES = 8 * 1024 ** 3;
 
+/** A build with what the agent's template says about its container. */
+interface RestrictedBuild extends BuildVersion {
+  readonly container: LastingOptions;
+}
+
 /** Builds one version, from the clone to code that an agent can start. */
 @Injectable()
 export class VersionBuild {
@@ -40,15 +45,15 @@ export class VersionBuild {
 
   /** Never rejects. An abort of `cancelled` ends the build as `interrupted` and deletes its files. */
   async run(request: BuildVersion, cancelled: AbortSignal): Promise<StoredBuild> {
-    const { agentId, deploymentId } = request;
+    const { agentId, deploymentId, origin } = request;
     const late = AbortSignal.timeout(this.settings.builds.timeoutSeconds * 1000);
     const signal = AbortSignal.any([cancelled, late]);
     const buildLog = new BuildLog(agentId, this.systemLog);
     try {
-      const { origin } = request;
+      const restricted = { ...request, container: await this.#containerOf(request) };
       return origin.kind === 'image'
-        ? await this.#pull(request, origin, buildLog, signal)
-        : await this.#build(request, origin, buildLog, signal);
+        ? await this.#pull(restricted, origin, buildLog, signal)
+        : await this.#build(restricted, origin, buildLog, signal);
     } catch (error) {
       const failure = this.#failureOf(error, late, cancelled);
       if (!(error instanceof BuildFailure) && !signal.aborted)
@@ -64,7 +69,7 @@ export class VersionBuild {
   }
 
   async #pull(
-    request: BuildVersion,
+    { container }: RestrictedBuild,
     { image, insecure }: BuildOriginOf<'image'>,
     log: BuildLog,
     signal: AbortSignal,
@@ -72,12 +77,11 @@ export class VersionBuild {
     log.add('info', `Pulling ${image}.`);
     const pinned = await this.driver.pinImage(image, insecure, signal);
     log.add('info', `Pulled ${pinned}.`);
-    const container = this.#containerOf(request);
     return { state: 'built', image: pinned, version: { image: pinned, container } };
   }
 
   async #build(
-    request: BuildVersion,
+    request: RestrictedBuild,
     { repoUrl: url, addresses, token, branch }: BuildOriginOf<'git'>,
     log: BuildLog,
     signal: AbortSignal,
@@ -104,12 +108,12 @@ export class VersionBuild {
         ? { image: await this.#buildImage(request, folder, log, signal) }
         : await this.#runSteps(request, folder, plan, log, signal);
     log.add('info', `Built commit ${cloned.commit} of ${cloned.branch}.`);
-    return { state: 'built', ...cloned, version: { ...version, container: this.#containerOf(request) } };
+    return { state: 'built', ...cloned, version: { ...version, container: request.container } };
   }
 
   /** The image contains what the version needs of the code. */
   async #buildImage(
-    request: BuildVersion,
+    request: RestrictedBuild,
     folder: string,
     log: BuildLog,
     signal: AbortSignal,
@@ -131,26 +135,37 @@ export class VersionBuild {
     return end.image;
   }
 
-  #boundsOf(request: BuildVersion, folder: string): Omit<ImageBuildSpec, 'images'> {
-    const { deploymentId, resources } = request;
-    const { network, runtimeClass } = this.#containerOf(request);
+  #boundsOf(
+    { deploymentId, resources, container }: RestrictedBuild,
+    folder: string,
+  ): Omit<ImageBuildSpec, 'images'> {
     const limits = limitsOf(resources, this.settings.operator.current.runtime.pidsLimit);
     return {
       taskId: deploymentId,
       folder,
       limits: { ...limits, diskBytes: limits.diskBytes + TREE_BYTES },
-      network: networkOf(network, this.driver.capabilities),
-      runtimeClass,
+      network: networkOf(container.network, this.driver.capabilities),
+      runtimeClass: container.runtimeClass,
     };
   }
 
-  #containerOf({ templateId }: BuildVersion): LastingOptions {
-    return lastingOptionsOf(templateId === undefined ? undefined : this.templates.get(templateId));
+  /** Of a template that the operator has removed, the agent's versions still have the options. */
+  async #containerOf({ agentId, templateId, keep }: BuildVersion): Promise<LastingOptions> {
+    const template = templateId === undefined ? undefined : this.templates.get(templateId);
+    if (template !== undefined || templateId === undefined) return lastingOptionsOf(template);
+    for (const deploymentId of keep) {
+      const { container } = (await this.versions.find({ agentId, deploymentId })) ?? {};
+      if (container !== undefined) return container;
+    }
+    throw new BuildFailure(
+      'build_failed',
+      `This host has no template "${templateId}", which limits the build.`,
+    );
   }
 
   /** Without a step too, the folder passes through a task, which closes it to writers. */
   async #runSteps(
-    request: BuildVersion,
+    request: RestrictedBuild,
     folder: string,
     { build, start, env }: StartPlan,
     log: BuildLog,
