@@ -77,6 +77,8 @@ describe('usage of an end user who is deleted', () => {
     const before = await eventually(async () => {
       const report = await billing.usage(accountId, NOVEMBER);
       expect(report.rows.toSorted(byName)).toMatchObject([named, kept]);
+      // The rows exist before the whole history is in them.
+      expect(report.totals).toMatchObject({ activeSeconds: 20, chats: 2 });
       return report;
     });
     await billing.tell(accountId, adas.deleted('2026-11-11T00:00:00.000Z'), deletionOf(ada.endUserId));
