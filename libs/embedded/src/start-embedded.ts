@@ -116,8 +116,8 @@ function scopeOf({ instance = 'berth', hosts = [], brokerHost = LOOPBACK }: Embe
 
 function hostAccessOf(plan: NatsPlan | undefined, nats: RunningPart | undefined): HostAccess | undefined {
   if (plan === undefined || nats === undefined) return undefined;
-  const { hostUsers, addressOf, writeConfig } = plan;
-  return new HostAccess(hostUsers, {
+  const { hostUsers, dataAuthority, addressOf, writeConfig } = plan;
+  return new HostAccess(hostUsers, dataAuthority, {
     address: addressOf(nats.port),
     reload: () => {
       writeConfig();

@@ -93,6 +93,8 @@ export interface OpenApp extends CommandEnvelope {
 /** Grants one connection to the agent's program: see `TransferTicket`. */
 export interface OpenedApp {
   readonly url: string;
+  /** The host that issued the ticket; services of earlier versions leave it out. */
+  readonly host?: string;
   /** A secret; it never leaves the gateway and the host. */
   readonly ticket: string;
   readonly epoch: number;

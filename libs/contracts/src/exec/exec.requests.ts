@@ -73,6 +73,8 @@ export interface ExecutionSummary {
 /** Permits one request to the agent's host within 10 s: `url` with `Authorization: Bearer <ticket>`. */
 export interface StreamTicket {
   readonly url: string;
+  /** The host that issued the ticket; services of earlier versions leave it out. */
+  readonly host?: string;
   readonly ticket: string;
 }
 

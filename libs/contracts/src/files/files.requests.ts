@@ -22,6 +22,8 @@ export interface OpenDownload extends OpenTransfer, DownloadQuery {}
  */
 export interface OpenedTransfer {
   readonly url: string;
+  /** The host that issued the ticket; services of earlier versions leave it out. */
+  readonly host?: string;
   /** A secret; it never leaves the gateway and the host. */
   readonly ticket: string;
   readonly epoch: number;

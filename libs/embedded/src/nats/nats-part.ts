@@ -4,6 +4,8 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
+  DATA_CA_FILE,
+  DataAuthority,
   HostUsers,
   permissionsOf,
   readGreeting,
@@ -22,6 +24,11 @@ const WILDCARDS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 /** A user with all permissions, for the operator and for tests. No service uses it. */
 const OPERATOR = 'operator';
 
+const USERS_FOLDER = 'embedded';
+
+/** The file with the authority of the hosts that joined the embedded broker, once there is one. */
+export const dataCaFile = (dataDir: string): string => join(dataDir, USERS_FOLDER, DATA_CA_FILE);
+
 /** The broker, whose users can change while it runs. */
 export interface NatsPlan extends PartPlan {
   /** Where clients reach the broker. */
@@ -29,6 +36,7 @@ export interface NatsPlan extends PartPlan {
   /** Writes the configuration again, with the present users of hosts. */
   readonly writeConfig: () => void;
   readonly hostUsers: HostUsers;
+  readonly dataAuthority: DataAuthority;
 }
 
 /** Plans the broker: a nats-server with JetStream, its store under `<dataDir>/nats`. */
@@ -37,7 +45,8 @@ export async function planNats(context: PartContext): Promise<NatsPlan> {
   const folder = join(context.dataDir, 'nats');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const configFile = join(folder, 'nats.conf');
-  const hostUsers = new HostUsers(join(context.dataDir, 'embedded'), context.broker.instance);
+  const keptIn = join(context.dataDir, USERS_FOLDER);
+  const hostUsers = new HostUsers(keptIn, context.broker.instance);
   const { listenOn } = context.broker;
   const reachedAt = WILDCARDS.has(listenOn) ? LOOPBACK : listenOn;
   const urlOf = (port: number, user: string, password: string): string =>
@@ -58,6 +67,7 @@ export async function planNats(context: PartContext): Promise<NatsPlan> {
   return {
     name: 'nats',
     hostUsers,
+    dataAuthority: new DataAuthority(keptIn),
     writeConfig,
     addressOf: (port) => ({ host: WILDCARDS.has(listenOn) ? hostname() : listenOn, port }),
     url: (port) => urlOf(port, OPERATOR, natsPassword),

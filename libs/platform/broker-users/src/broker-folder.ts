@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { writePrivateFile } from '@berth/host-requirements';
 import { userBlocks } from './broker-permissions.js';
 import type { BrokerAddress } from './broker-probe.js';
+import { DataAuthority } from './data-authority.js';
 import { HostAccess } from './host-access.js';
 import { HostUsers } from './host-users.js';
 
@@ -32,5 +33,5 @@ export const hostAccessIn = (broker: {
     reload: () =>
       writePrivateFile(join(broker.folder, HOST_USERS_FILE), `${userBlocks(users.asBrokerUsers)}\n`),
   };
-  return new HostAccess(users, reloadable, broker.withinMs);
+  return new HostAccess(users, new DataAuthority(broker.folder), reloadable, broker.withinMs);
 };

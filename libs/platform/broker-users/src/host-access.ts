@@ -1,17 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { newId } from '@berth/kernel';
 import { acceptsUser, type BrokerAddress } from './broker-probe.js';
+import type { DataAuthority, DataCertificate } from './data-authority.js';
 import { userOf, type HostUsers } from './host-users.js';
 
 /** How long a broker may take to read its users again. */
 const EFFECTIVE_WITHIN_MS = 10_000;
 const PROBE_EVERY_MS = 20;
 
-/** The data with which a host joins. The URL contains its password. */
+/** The data with which a host joins. The URL contains its password; `data` has the key of its data port. */
 export interface HostCredential {
   readonly id: string;
   readonly name: string;
   readonly natsUrl: string;
+  readonly data: DataCertificate;
 }
 
 /** The running broker, whose users can change. */
@@ -24,17 +26,20 @@ export interface ReloadableBroker {
   reload(): void;
 }
 
-/** Gives hosts broker users of their own, and revokes them, while the broker runs. */
+/** Gives hosts broker users and certificates of their own, and revokes the users, while the broker runs. */
 export class HostAccess {
   constructor(
     private readonly users: HostUsers,
+    private readonly authority: DataAuthority,
     private readonly broker: ReloadableBroker,
     private readonly withinMs = EFFECTIVE_WITHIN_MS,
   ) {}
 
   /** Returns once the broker accepts the credential. It cannot be read again. */
   async add(name: string): Promise<HostCredential> {
-    const { id, password } = this.users.add(newId('hst'), name);
+    const hostId = newId('hst');
+    const data = await this.authority.issue(hostId);
+    const { id, password } = this.users.add(hostId, name);
     try {
       await this.#until(true, id, password);
     } catch (error) {
@@ -44,7 +49,7 @@ export class HostAccess {
       throw error;
     }
     const { host, port } = this.broker.reachedAt ?? this.broker.address;
-    return { id, name, natsUrl: `nats://${userOf(id)}:${password}@${host}:${String(port)}` };
+    return { id, name, natsUrl: `nats://${userOf(id)}:${password}@${host}:${String(port)}`, data };
   }
 
   /** Ends the host's connections, and returns once the broker refuses its credential; false if it has none. */
