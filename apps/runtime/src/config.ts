@@ -5,6 +5,7 @@ import { readOperatorSettings, type OperatorSettings } from '@berth/operator-fil
 import type { RestartPolicy } from '@berth/guest-protocol';
 import type { ConfiguredDriver } from './driver/driver-definition.js';
 import { chooseDriver } from './driver/driver-registry.js';
+import { readDataPortTls, type DataPortTls } from './transfer/data-port-tls.js';
 
 export abstract class RuntimeConfig extends BrokerEnv {
   abstract readonly logLevel: LogLevel;
@@ -38,6 +39,8 @@ export abstract class RuntimeConfig extends BrokerEnv {
     readonly host: string;
     readonly port: number;
     readonly url: string | undefined;
+    /** With these it is served over TLS. */
+    readonly tls: DataPortTls | undefined;
   };
 }
 
@@ -46,7 +49,7 @@ export abstract class RuntimeConfig extends BrokerEnv {
  * BERTH_METRICS_PORT, BERTH_RUNTIME (process) and the variables of the driver that it names, BERTH_RUNTIME_DATA
  * (.data/runtime), BERTH_SHIPPED_TEMPLATES_DIR, BERTH_TEMPLATES_DIR, BERTH_GUEST_MAIN, BERTH_GATEWAY_URL,
  * BERTH_CONFIG (berth.yaml in BERTH_DATA), BERTH_BUILD_SECONDS (900), GIT_SSL_CAINFO, PATH, BERTH_CRASH_LIMIT (5), BERTH_CRASH_WINDOW_SECONDS (60), BERTH_START_ATTEMPTS (3), BERTH_DATA_HOST (127.0.0.1),
- * BERTH_DATA_PORT (0), BERTH_DATA_URL. Throws `ConfigError` naming every invalid variable.
+ * BERTH_DATA_PORT (0), BERTH_DATA_URL, BERTH_DATA_CERT, BERTH_DATA_KEY. Throws `ConfigError` naming every invalid variable.
  */
 export const readRuntimeConfig = (env: Env): RuntimeConfig => {
   const reader = readEnv(env);
@@ -56,6 +59,7 @@ export const readRuntimeConfig = (env: Env): RuntimeConfig => {
   if (hostId !== undefined && !isId('hst', hostId))
     reader.problem('BERTH_HOST_ID', 'must be hst_ followed by 26 characters, as a runtime generates it');
   const operator = readOperatorSettings(reader);
+  const tls = readDataPortTls(reader);
   return reader.done({
     ...reader.brokerEnv(),
     hostId,
@@ -82,7 +86,8 @@ export const readRuntimeConfig = (env: Env): RuntimeConfig => {
     dataPort: {
       host: reader.string('BERTH_DATA_HOST', '127.0.0.1'),
       port: reader.integer('BERTH_DATA_PORT', { default: 0, min: 0, max: 65_535 }),
-      url: reader.optionalUrl('BERTH_DATA_URL', ['http', 'https']),
+      url: reader.optionalUrl('BERTH_DATA_URL', tls === undefined ? ['http', 'https'] : ['https']),
+      tls,
     },
   });
 };

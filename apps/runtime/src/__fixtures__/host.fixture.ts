@@ -64,7 +64,7 @@ export class HostFixture {
     this.transfers = new Transfers(agents, new TransferTickets(TICKET_LIFETIME_MS));
     this.dataPort = new DataPort(
       this.transfers,
-      { dataPort: { host: '127.0.0.1', port: 0, url: undefined } },
+      { dataPort: { host: '127.0.0.1', port: 0, url: undefined, tls: undefined } },
       quietLog,
     );
   }

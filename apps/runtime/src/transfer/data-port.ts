@@ -41,6 +41,7 @@ export class DataPort implements OnModuleInit, BeforeApplicationShutdown {
     private readonly log: Logger,
   ) {
     const options = {
+      ...config.dataPort.tls,
       highWaterMark: BUFFERED_BYTES,
       noDelay: true,
       headersTimeout: HEADERS_MS,

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerOptions } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { guardServer, type ConnectionBounds } from './guard-server.js';
@@ -13,13 +14,25 @@ export interface ServerAddress {
   readonly url: string | undefined;
 }
 
-/** An HTTP server on TCP whose connections are bounded in number and time. */
+/** A server's certificate with its key, as PEM. */
+export interface ServerCertificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** An HTTP server on TCP, over TLS if it has a certificate, whose connections are bounded in number and time. */
 export class GuardedServer {
   readonly #server: Server;
+  readonly #scheme: 'http' | 'https';
 
   /** `addListeners` registers those for requests and upgrades. */
-  constructor(options: ServerOptions, bounds: ConnectionBounds, addListeners: (server: Server) => void) {
-    this.#server = createServer(options);
+  constructor(
+    options: ServerOptions & Partial<ServerCertificate>,
+    bounds: ConnectionBounds,
+    addListeners: (server: Server) => void,
+  ) {
+    this.#scheme = options.cert === undefined ? 'http' : 'https';
+    this.#server = options.cert === undefined ? createServer(options) : createSecureServer(options);
     addListeners(this.#server);
     guardServer(this.#server, bounds);
   }
@@ -29,7 +42,7 @@ export class GuardedServer {
     this.#server.listen(port, host);
     await once(this.#server, 'listening');
     const { address, family, port: bound } = this.#server.address() as AddressInfo;
-    return url ?? `http://${family === 'IPv6' ? `[${address}]` : address}:${String(bound)}`;
+    return url ?? `${this.#scheme}://${family === 'IPv6' ? `[${address}]` : address}:${String(bound)}`;
   }
 
   /** Accepts no more connections, and resolves when the requests in flight have ended, after `withinMs` at the latest. */

@@ -1,5 +1,5 @@
 export { endSocket, isEnding } from './end-socket.js';
-export { GuardedServer, type ServerAddress } from './guarded-server.js';
+export { GuardedServer, type ServerAddress, type ServerCertificate } from './guarded-server.js';
 export { guardServer, type ConnectionBounds, type GuardedConnections } from './guard-server.js';
 export { shareOfDescriptors } from './descriptors.js';
 export { openSocketPath, type SocketPath } from './socket-path.js';
