@@ -4,7 +4,7 @@ import { DomainError, newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aCommand, execRequests, idOf, startTestExec, type TestExec } from './fixtures/exec.fixture.js';
-import { done } from './fixtures/fake-services.fixture.js';
+import { done, HOST } from './fixtures/fake-services.fixture.js';
 
 let test: TestExec;
 let agentId: string;
@@ -290,7 +290,7 @@ describe('output and console', () => {
     const ref = test.ref(agentId, idOf(submit));
     expect(await test.ask(execRequests.followOutput, ref)).toEqual({
       kind: 'live',
-      stream: { url: 'http://host/output', ticket: 't' },
+      stream: { url: 'http://host/output', ticket: 't', host: HOST },
     });
     expect(test.fakes.requestsOf(runtimeRequests.openTransfer)).toEqual([
       { agentId, epoch: 1, transfer: { kind: 'output', executionId: idOf(submit) } },
@@ -312,7 +312,7 @@ describe('output and console', () => {
     const { commandId, accountId, actor } = aCommand(agentId);
     const open = { commandId, accountId, actor, agentId, cols: 80, rows: 24, refusedEpoch: null };
     const opened = await test.ask(execRequests.openConsole, open);
-    expect(opened).toEqual({ url: 'http://host/console', ticket: 't', epoch: 3 });
+    expect(opened).toEqual({ url: 'http://host/console', ticket: 't', host: HOST, epoch: 3 });
     test.fakes.guest = { version: '0.9.0', capabilities: [] };
     await expect(test.ask(execRequests.openConsole, open)).rejects.toMatchObject({
       kind: 'unsupported',

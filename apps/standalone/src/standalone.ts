@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { readEnv, type Env } from '@berth/config';
 import {
   acquireDataLock,
+  dataCaFile,
   startEmbedded,
   type EmbeddedInfrastructure,
   type ServiceName,
@@ -101,6 +102,7 @@ const serviceEnv = (
   BERTH_SHIPPED_TEMPLATES_DIR: SHIPPED_TEMPLATES,
   BERTH_BOOTSTRAP_KEY_FILE: bootstrapKeyFile(config.dataDir),
   BERTH_GATEWAY_URL: `http://127.0.0.1:${String(config.port)}`,
+  BERTH_DATA_CA: dataCaFile(config.dataDir),
   ...env,
   ...(config.natsUrl === undefined ? NO_CREDENTIALS : {}),
   BERTH_SECRET_KEY: env['BERTH_SECRET_KEY'] ?? readOrCreateSecretKey(config.dataDir),

@@ -27,7 +27,7 @@ export class OpenAppHandler {
       });
     return this.agents.withAwakeAgent(
       use,
-      async (agent) => ({ ...(await this.ticket(agent)), epoch: agent.epoch }),
+      async (agent) => ({ ...(await this.ticket(agent)), host: agent.host, epoch: agent.epoch }),
       { awake: await wake(open.refusedEpoch), wakeAgain: wake },
     );
   }

@@ -22,7 +22,7 @@ export class FollowOutputHandler {
     const { host, agentId, epoch, executionId } = running;
     try {
       const stream = await this.hosts.openTransfer(host, agentId, epoch, { kind: 'output', executionId });
-      return { kind: 'live', stream };
+      return { kind: 'live', stream: { ...stream, host } };
     } catch (error) {
       const execution = await this.query.await({ ...ref, waitMs: END_WITHIN_MS });
       if (execution.status !== 'running') return { kind: 'ended', execution };

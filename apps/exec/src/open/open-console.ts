@@ -29,7 +29,7 @@ export class OpenConsoleHandler {
     if (!guest.capabilities.includes('console')) throw consoleUnsupported();
     try {
       const ticket = await this.hosts.openTransfer(host, agentId, epoch, { kind: 'console', cols, rows });
-      return { ...ticket, epoch };
+      return { ...ticket, host, epoch };
     } catch (error) {
       throw isStaleEpoch(error) || judgeFailure(error) === 'unreached' ? error : agentUnreachable(error);
     }

@@ -41,8 +41,8 @@ export class TransferOpener {
   async stage(request: OpenTransfer): Promise<OpenedStage> {
     const stagedId = newId('stg');
     const transfer = { kind: 'stage', stagedId, limitBytes: FILE_LIMIT_BYTES } as const;
-    const { host, endUserId, ...opened } = await this.open(request, transfer);
-    return { ...opened, staged: { stagedId, endUserId, host, epoch: opened.epoch } };
+    const { endUserId, ...opened } = await this.open(request, transfer);
+    return { ...opened, staged: { stagedId, endUserId, host: opened.host, epoch: opened.epoch } };
   }
 
   /** Throws for an invalid path without waking the agent. If there is no such agent, throws that error instead. */
@@ -86,4 +86,9 @@ export class TransferOpener {
   }
 }
 
-const ticketOnly = ({ url, ticket, epoch }: OpenedTransfer): OpenedTransfer => ({ url, ticket, epoch });
+const ticketOnly = ({ url, ticket, host, epoch }: Required<OpenedTransfer>): OpenedTransfer => ({
+  url,
+  ticket,
+  host,
+  epoch,
+});

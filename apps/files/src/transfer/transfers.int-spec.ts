@@ -25,7 +25,7 @@ describe('opening a transfer', () => {
     files.requester.request(filesRequests.openList, { ...agentTarget(), path, refusedEpoch });
 
   it('wakes the agent for a file and returns the ticket of its host with the epoch for which it is valid', async () => {
-    expect(await list('notes')).toEqual({ url: 'http://host1/', ticket: 't1', epoch: 1 });
+    expect(await list('notes')).toEqual({ url: 'http://host1/', ticket: 't1', host: 'host1', epoch: 1 });
     expect(wakes()).toMatchObject([{ kind: 'file', refusedEpoch: null, accountId: 'acc_1' }]);
     expect(tickets()).toMatchObject([{ epoch: 1, transfer: { kind: 'list', path: 'notes' } }]);
     await list(null);
@@ -63,7 +63,7 @@ describe('opening a transfer', () => {
     files.fakes.on(runtimeRequests.openTransfer, ({ epoch }) =>
       epoch < 3 ? stale() : { url: 'u', ticket: `t${epoch}` },
     );
-    expect(await list(null)).toEqual({ url: 'u', ticket: 't3', epoch: 3 });
+    expect(await list(null)).toEqual({ url: 'u', ticket: 't3', host: 'host1', epoch: 3 });
     expect(wakes().map(({ refusedEpoch }) => refusedEpoch)).toEqual([null, 1, 2]);
   });
 

@@ -1,9 +1,10 @@
-import { Agent, type ClientRequest, type ClientRequestArgs } from 'node:http';
+import { Agent, type AgentOptions, type ClientRequest, type ClientRequestArgs } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { OpenedApp } from '@berth/contracts/agents';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { withFreshTicket, type Open } from '../files/agent-transfer.js';
+import { HostConnections } from '../hosts/host-connections.js';
 import { dialApp } from './dial-app.js';
 
 /**
@@ -27,6 +28,13 @@ export interface AppRequestArgs extends ClientRequestArgs {
 
 /** Connects Node's HTTP client to the programs of agents: each new connection costs one ticket. */
 class AppAgent extends Agent {
+  constructor(
+    private readonly hosts: HostConnections,
+    options: AgentOptions,
+  ) {
+    super(options);
+  }
+
   override getName({ app }: AppRequestArgs = {}): string {
     return `${app?.accountId ?? ''}:${app?.agentId ?? ''}`;
   }
@@ -36,7 +44,7 @@ class AppAgent extends Agent {
     callback?: (error: Error | null, connection: Duplex) => void,
   ): undefined {
     if (app === undefined || callback === undefined) throw new Error('A request without an app.');
-    withFreshTicket(app.open, ({ url, ticket }) => dialApp(url, ticket)).then(
+    withFreshTicket(app.open, (opened) => dialApp(this.hosts, opened)).then(
       (connection) => callback(null, connection),
       (error: unknown) => callback(error as Error, undefined as never),
     );
@@ -59,9 +67,14 @@ class AppAgent extends Agent {
 @Injectable()
 export class AppConnections implements OnApplicationShutdown {
   /** Keeps connections for a moment. */
-  readonly kept = new AppAgent({ keepAlive: true, maxFreeSockets: MOST_KEPT_PER_APP });
+  readonly kept: AppAgent;
   /** Opens a connection for each request. */
-  readonly fresh = new AppAgent({ keepAlive: false });
+  readonly fresh: AppAgent;
+
+  constructor(hosts: HostConnections) {
+    this.kept = new AppAgent(hosts, { keepAlive: true, maxFreeSockets: MOST_KEPT_PER_APP });
+    this.fresh = new AppAgent(hosts, { keepAlive: false });
+  }
 
   onApplicationShutdown(): void {
     this.kept.destroy();

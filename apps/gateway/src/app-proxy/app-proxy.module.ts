@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
+import { HostsModule } from '../hosts/hosts.module.js';
 import { AppAccess } from './app-access.js';
 import { AppConnections } from './app-connections.js';
 import { AppEntrance } from './app-entrance.js';
@@ -10,7 +11,7 @@ import { AppSessions } from './app-sessions.js';
 import { AppUrls } from './app-urls.js';
 
 @Module({
-  imports: [AuthModule],
+  imports: [AuthModule, HostsModule],
   providers: [
     AppOrigins,
     AppUrls,

@@ -1,8 +1,10 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { OpenedApp } from '@berth/contracts/agents';
 import { APP_PROTOCOL } from '@berth/contracts/runtime';
 import { DomainError } from '@berth/kernel';
 import { failureOf, readText } from '../files/agent-transfer.js';
+import type { HostConnections } from '../hosts/host-connections.js';
 import { agentUnavailable, parseTransferRefusal, publicErrorOf } from '../http/transfer-refusal.js';
 
 /** The host gives its guest 10 s, and the guest gives a program that is starting again 5 s. */
@@ -14,9 +16,9 @@ const REFUSED = 422;
  * Opens a connection to an agent's program with a ticket. Throws `TicketLost` if a new ticket may help, upstream
  * `app_unreachable`, exhausted `too_many_app_connections`, unavailable `agent_unavailable`.
  */
-export const dialApp = (url: string, ticket: string): Promise<Duplex> => {
+export const dialApp = async (hosts: HostConnections, { ticket, ...target }: OpenedApp): Promise<Duplex> => {
   const dialled = Promise.withResolvers<Duplex>();
-  const request = httpRequest(url, {
+  const request = hosts.request(target, {
     agent: false,
     headers: { connection: 'Upgrade', upgrade: APP_PROTOCOL, authorization: `Bearer ${ticket}` },
   });

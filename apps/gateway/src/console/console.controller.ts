@@ -7,6 +7,7 @@ import type { WebSocket } from 'ws';
 import { CredentialWatch } from '../auth/credential-watch.js';
 import { envelopeOf } from '../auth/caller.js';
 import { agentOf } from '../agents/agent.resource.js';
+import { HostConnections } from '../hosts/host-connections.js';
 import { Route } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { agentUnavailable, TicketLost } from '../http/transfer-refusal.js';
@@ -32,6 +33,7 @@ export class ConsoleController {
     private readonly requester: Requester,
     private readonly context: ServiceContext,
     private readonly credentials: CredentialWatch,
+    private readonly hosts: HostConnections,
   ) {}
 
   @Route({
@@ -85,9 +87,9 @@ export class ConsoleController {
     let refusedEpoch: number | null = null;
     for (let attempt = 1; ; attempt++) {
       const command: OpenConsole = { ...envelopeOf(request), agentId, ...size, refusedEpoch };
-      const { url, ticket, epoch } = await this.requester.request(execRequests.openConsole, command);
+      const { epoch, ...opened } = await this.requester.request(execRequests.openConsole, command);
       try {
-        return await dialHost(url, ticket, gone);
+        return await dialHost(this.hosts, opened, gone);
       } catch (error) {
         if (!(error instanceof TicketLost)) throw error;
         if (attempt === ATTEMPTS) throw agentUnavailable(error);

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
+import type { StreamTicket } from '@berth/contracts/exec';
+import type { HostConnections } from '../hosts/host-connections.js';
 import { agentUnavailable, publicErrorOf, parseTransferRefusal } from '../http/transfer-refusal.js';
 
 /** Far above the largest frame of a guest. */
@@ -11,8 +13,13 @@ const MAX_REFUSAL_BYTES = 64 * 1024;
  * Opens the agent's side of a console, paused; gives up when `gone` aborts. Throws the host's error, `TicketLost`, or
  * unavailable `agent_unavailable`.
  */
-export const dialHost = (url: string, ticket: string, gone: AbortSignal): Promise<WebSocket> => {
-  const host = new WebSocket(url.replace(/^http/, 'ws'), {
+export const dialHost = async (
+  hosts: HostConnections,
+  { ticket, ...target }: StreamTicket,
+  gone: AbortSignal,
+): Promise<WebSocket> => {
+  const host = new WebSocket(target.url.replace(/^http/, 'ws'), {
+    ...hosts.tlsOf(target),
     headers: { authorization: `Bearer ${ticket}` },
     perMessageDeflate: false,
     maxPayload: MAX_FRAME_BYTES,
@@ -27,7 +34,10 @@ export const dialHost = (url: string, ticket: string, gone: AbortSignal): Promis
       host.off('error', onError);
       resolve(host);
     });
-    const onError = (error: Error): void => reject(agentUnavailable(error));
+    const onError = (error: Error): void => {
+      hosts.noteFailure(target, error);
+      reject(agentUnavailable(error));
+    };
     host.on('error', onError);
     host.once('unexpected-response', (request, response) => {
       readAll(response)

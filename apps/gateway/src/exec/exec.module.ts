@@ -1,8 +1,9 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
+import { HostsModule } from '../hosts/hosts.module.js';
 import { LogsModule } from '../logs/logs.module.js';
 import { ExecController } from './exec.controller.js';
 import { OutputController } from './output.controller.js';
 
-@Module({ imports: [AuthModule, LogsModule], controllers: [ExecController, OutputController] })
+@Module({ imports: [AuthModule, HostsModule, LogsModule], controllers: [ExecController, OutputController] })
 export class ExecModule {}

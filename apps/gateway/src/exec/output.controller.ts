@@ -11,9 +11,9 @@ import { Requester } from '@berth/messaging';
 import { ServiceContext } from '@berth/service';
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { request as ask } from 'undici';
 import { CredentialWatch } from '../auth/credential-watch.js';
 import { agentOf } from '../agents/agent.resource.js';
+import { HostConnections } from '../hosts/host-connections.js';
 import { Route } from '../http/route.decorator.js';
 import { errorResponse } from '../http/error-response.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
@@ -36,6 +36,7 @@ export class OutputController {
     private readonly context: ServiceContext,
     private readonly credentials: CredentialWatch,
     private readonly followedStreams: FollowedStreams,
+    private readonly hosts: HostConnections,
   ) {}
 
   @Route({
@@ -99,12 +100,14 @@ export class OutputController {
   private async sendLive(
     stream: SseStream,
     ref: ExecutionRef,
-    { url, ticket }: StreamTicket,
+    { ticket, ...target }: StreamTicket,
     over: AbortSignal,
   ): Promise<ServerSentEvent> {
-    const { statusCode, body } = await ask(url, {
+    const { statusCode, body } = await this.hosts.read(target, {
+      method: 'GET',
       headers: { authorization: `Bearer ${ticket}` },
       signal: over,
+      headersTimeout: NO_TIMEOUT,
       bodyTimeout: NO_TIMEOUT,
     });
     if (statusCode !== 200) {

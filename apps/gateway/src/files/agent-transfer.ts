@@ -1,8 +1,8 @@
-import { Agent as PutAgent, request as putRequest } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
 import type { OpenedTransfer } from '@berth/contracts/files';
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Agent } from 'undici';
+import { isDomainError } from '@berth/kernel';
+import { Injectable } from '@nestjs/common';
+import { HostConnections } from '../hosts/host-connections.js';
 import {
   agentUnavailable,
   publicErrorOf,
@@ -12,9 +12,6 @@ import {
 
 /** Maximum number of tickets per transfer. */
 const ATTEMPTS = 3;
-const CONNECT_MS = 2_000;
-/** Maximum time without a byte of the response; a host that reads or sends is not disconnected. */
-const SILENCE_MS = 30_000;
 const REFUSAL_STATUS = 422;
 const MAX_TEXT_CHARS = 65_536;
 /** Bytes of a response that are buffered for a slow reader. */
@@ -43,16 +40,8 @@ export interface TransferResponse {
  * host.
  */
 @Injectable()
-export class AgentTransfers implements OnApplicationShutdown {
-  readonly #agent = new Agent({
-    connect: { timeout: CONNECT_MS },
-    headersTimeout: SILENCE_MS,
-    bodyTimeout: SILENCE_MS,
-    pipelining: 1,
-  });
-
-  /** Unlike Undici, this client reports when bytes were sent. */
-  readonly #putAgent = new PutAgent({ keepAlive: true });
+export class AgentTransfers {
+  constructor(private readonly hosts: HostConnections) {}
 
   /**
    * Reads from an agent. Throws the errors of `open` and of the host, unavailable `agent_unavailable`, and the signal's
@@ -75,12 +64,13 @@ export class AgentTransfers implements OnApplicationShutdown {
    * does.
    */
   async put(
-    { url, ticket }: OpenedTransfer,
+    { ticket, ...target }: OpenedTransfer,
     send: (body: Writable) => void,
     signal: AbortSignal,
   ): Promise<TransferResponse> {
     const headers = { authorization: `Bearer ${ticket}`, 'content-type': 'application/octet-stream' };
-    const request = putRequest(url, { method: 'PUT', agent: this.#putAgent, headers, signal });
+    // Unlike Undici, Node's client reports when bytes were sent.
+    const request = this.hosts.request(target, { method: 'PUT', headers, signal });
     const received = new Promise<TransferResponse>((resolve, reject) => {
       request.on('error', (error) => reject(signal.aborted ? signal.reason : failureOf(error)));
       request.once('response', (body) =>
@@ -96,15 +86,12 @@ export class AgentTransfers implements OnApplicationShutdown {
   }
 
   async #get(
-    { url, ticket }: OpenedTransfer,
+    { ticket, ...target }: OpenedTransfer,
     { method, headers, signal }: TransferRequest,
     onSilentRefusal: () => void,
   ): Promise<TransferResponse> {
-    const { origin, pathname, search } = new URL(url);
-    const { statusCode, ...response } = await this.#agent
-      .request({
-        origin,
-        path: pathname + search,
+    const { statusCode, ...response } = await this.hosts
+      .read(target, {
         method,
         headers: { ...headers, authorization: `Bearer ${ticket}` },
         signal,
@@ -118,11 +105,6 @@ export class AgentTransfers implements OnApplicationShutdown {
     if (method === 'GET') throw publicErrorOf(parseTransferRefusal(await readText(response.body)));
     onSilentRefusal();
     throw new TicketLost('ticket_unknown');
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    this.#putAgent.destroy();
-    await this.#agent.destroy();
   }
 }
 
@@ -160,6 +142,7 @@ const NOT_CONNECTED: ReadonlySet<unknown> = new Set([
 
 /** The error of a connection to a host: `TicketLost` if a new ticket may help. */
 export const failureOf = (error: unknown): Error => {
+  if (isDomainError(error)) return error;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return NOT_CONNECTED.has(code)
     ? new TicketLost('not_connected', { cause: error })

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
+import { HostsModule } from '../hosts/hosts.module.js';
 import { IdempotencyModule } from '../idempotency/idempotency.module.js';
 import { AgentTransfers } from './agent-transfer.js';
 import { FilesController } from './files.controller.js';
@@ -8,7 +9,7 @@ import { UploadController } from './upload.controller.js';
 import { WriteController } from './write.controller.js';
 
 @Module({
-  imports: [AuthModule, IdempotencyModule],
+  imports: [AuthModule, HostsModule, IdempotencyModule],
   controllers: [FilesController, UploadController, WriteController],
   providers: [AgentTransfers, StagedFiles],
 })
