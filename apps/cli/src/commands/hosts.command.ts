@@ -5,6 +5,7 @@ import type { Page } from '@berth/kernel';
 import { Command } from 'commander';
 import type { ApiClient } from '../api-client.js';
 import { CliError } from '../cli-error.js';
+import { makeFolder, writeCertificate } from '../host-certificate.js';
 import { formatTable } from '../output/table.js';
 import type { Terminal } from '../terminal.js';
 
@@ -57,7 +58,16 @@ export const hostsCommand = (
       'add a host and print its credential once (on the machine that runs Berth; needs BERTH_DATA or BERTH_BROKER_FOLDER)',
     )
     .argument('<name>', '1 to 64 letters, digits and . _ -')
-    .action(async (name: string) => showOnce(await credentials.add(name), terminal));
+    .option(
+      '--tls <folder>',
+      'write what TLS on the data port of the host needs to this new folder: cert.pem, key.pem and ca.pem',
+    )
+    .action(async (name: string, { tls }: { readonly tls?: string }) => {
+      if (tls !== undefined) await makeFolder(tls);
+      const added = await credentials.add(name);
+      showOnce(added, terminal);
+      if (tls !== undefined) await writeCertificate(tls, added, terminal);
+    });
   hosts
     .command('remove')
     .description('revoke the credential of a host at once and give up its agents; cannot be undone')
