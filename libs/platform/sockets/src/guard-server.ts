@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { Server as TlsServer } from 'node:tls';
 import { sentOf } from './sent-bytes.js';
 
 export interface ConnectionBounds {
@@ -46,7 +47,8 @@ export const guardServer = (server: Server, bounds: ConnectionBounds): GuardedCo
     stream.on('error', () => stream.destroy());
     connections.hold(request.socket);
   };
-  server.on('connection', (socket: Socket) => {
+  // Over TLS, requests come from a socket around the accepted one.
+  server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
     socket.on('error', () => socket.destroy());
     connections.add(socket);
   });

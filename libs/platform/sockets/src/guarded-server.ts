@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerOptions } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { TlsOptions } from 'node:tls';
 import { guardServer, type ConnectionBounds } from './guard-server.js';
 
 const CLOSE_IDLE_EVERY_MS = 250;
@@ -24,6 +25,8 @@ export interface ServerCertificate {
 export class GuardedServer {
   readonly #server: Server;
   readonly #scheme: 'http' | 'https';
+  /** Also those in their TLS handshake, which Node does not count as connections of the server. */
+  readonly #accepted = new Set<Socket>();
 
   /** `addListeners` registers those for requests and upgrades. */
   constructor(
@@ -32,7 +35,13 @@ export class GuardedServer {
     addListeners: (server: Server) => void,
   ) {
     this.#scheme = options.cert === undefined ? 'http' : 'https';
-    this.#server = options.cert === undefined ? createServer(options) : createSecureServer(options);
+    this.#server = options.cert === undefined ? createServer(options) : createSecureServer(overTls(options));
+    // The guard counts connections after their handshake; as many again may be in it.
+    this.#server.maxConnections = 2 * bounds.most;
+    this.#server.on('connection', (socket: Socket) => {
+      this.#accepted.add(socket);
+      socket.once('close', () => this.#accepted.delete(socket));
+    });
     addListeners(this.#server);
     guardServer(this.#server, bounds);
   }
@@ -62,6 +71,14 @@ export class GuardedServer {
     const closed = once(this.#server, 'close');
     this.#server.close();
     this.#server.closeAllConnections();
+    for (const socket of this.#accepted) socket.destroy();
     await closed;
   }
 }
+
+const overTls = (options: ServerOptions): ServerOptions & TlsOptions => ({
+  ...options,
+  // As on plain connections: one end of an upgraded connection may close before the other.
+  allowHalfOpen: true,
+  ...(options.headersTimeout === undefined ? {} : { handshakeTimeout: options.headersTimeout }),
+});
