@@ -27,16 +27,16 @@ afterEach(() => server.close());
 const tls = () => ({ ca: issued.authority, servername: dataPortName(host) });
 
 /** A server whose responses end with `released`. */
-const start = async (released: Promise<unknown>, most = 10): Promise<URL> => {
+const start = async (released: Promise<unknown>, { most = 10, idleMs = IDLE_MS } = {}): Promise<URL> => {
   const options = { cert: issued.certificate, key: issued.key, keepAliveTimeout: 60_000 };
-  server = new GuardedServer(options, { most, idleMs: IDLE_MS, stalledMs: 60_000 }, (http) => {
+  server = new GuardedServer(options, { most, idleMs, stalledMs: 60_000 }, (http) => {
     http.on('request', (_request, response) => {
       response.flushHeaders();
       void released.then(() => response.end('whole'));
     });
     http.on('upgrade', (_request, socket) => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: test\r\n\r\n');
-      socket.on('end', () => socket.end('late bytes')).resume();
+      socket.on('end', () => setImmediate(() => socket.end('late bytes'))).resume();
     });
   });
   return new URL(await server.listen({ host: '127.0.0.1', port: 0, url: undefined }));
@@ -65,7 +65,7 @@ describe('a guarded server over TLS', () => {
   });
 
   it('closes the longest idle connection beyond the maximum', async () => {
-    const url = await start(Promise.resolve(), 2);
+    const url = await start(Promise.resolve(), { most: 2, idleMs: 60_000 });
     const first = await open(url);
     const closed = once(first.resume(), 'close');
     await open(url);
