@@ -1,3 +1,4 @@
+import { readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { HOST_ACCESS_SOCKET } from '@berth/contracts/operations';
@@ -27,13 +28,14 @@ const refusal = (status: number, code: string) => (): ServiceResponse => ({
   body: { detail: { code, message: 'It was refused.' } },
 });
 
+const DATA = { certificate: 'its certificate', key: 'its key', authority: 'the authority' };
 const NATS_URL = 'nats://hst_1:secret@10.0.0.1:4222';
 
 /** The data folder of a Berth that adds every host, with the same credential. */
 const folderOfBerth = async (): Promise<string> => {
   const folder = await dataFolder();
   const server = createServer((_request, response) => {
-    response.writeHead(201).end(JSON.stringify({ id: 'hst_1', name: 'one', natsUrl: NATS_URL }));
+    response.writeHead(201).end(JSON.stringify({ id: 'hst_1', name: 'one', natsUrl: NATS_URL, data: DATA }));
   });
   await new Promise<void>((resolve) => server.listen(join(folder, HOST_ACCESS_SOCKET), resolve));
   onTestFinished(() => void server.close());
@@ -62,6 +64,33 @@ describe('berth hosts add', () => {
     expect(out).toBe(
       `BERTH_HOST_ID=hst_1\nBERTH_HOST_NAME=one\nNATS_URL=${NATS_URL}\nBERTH_GATEWAY_URL=${url}\n`,
     );
+  });
+
+  it('writes what TLS needs to a new folder that only the owner can enter, and prints none of it', async () => {
+    const env = { BERTH_DATA: await folderOfBerth() };
+    const folder = join(env.BERTH_DATA, 'one');
+    const { exitCode, out, err } = await berth(['hosts', 'add', 'one', '--tls', folder], { env });
+    expect(exitCode).toBe(0);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    for (const [file, text] of [
+      ['cert.pem', DATA.certificate],
+      ['key.pem', DATA.key],
+      ['ca.pem', DATA.authority],
+    ] as const) {
+      expect(readFileSync(join(folder, file), 'utf8')).toBe(text);
+      expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
+      expect(out + err).not.toContain(text);
+    }
+    expect(err).toContain('BERTH_DATA_CERT and BERTH_DATA_KEY');
+  });
+
+  it('adds no host if the folder for its certificate exists', async () => {
+    const folder = await dataFolder();
+    const added = await berth(['hosts', 'add', 'one', '--tls', folder], {
+      env: { BERTH_DATA: await folderOfBerth() },
+    });
+    expect([added.exitCode, added.out]).toEqual([2, '']);
+    expect(added.err).toContain('must be a new one');
   });
 });
 

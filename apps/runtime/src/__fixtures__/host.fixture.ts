@@ -26,6 +26,7 @@ import { HostExecutions } from '../execution/host-executions.js';
 import { AgentLogs } from '../logs/agent-logs.js';
 import { SystemLog } from '../logs/system-log.js';
 import { DataPort } from '../transfer/data-port.js';
+import type { DataPortTls } from '../transfer/data-port-tls.js';
 import { Transfers } from '../transfer/transfers.js';
 import { TransfersNatsController } from '../transfer/transfers.nats-controller.js';
 import { TransferTickets } from '../transfer/transfer-tickets.js';
@@ -57,6 +58,7 @@ export class HostFixture {
     private readonly outsideDir: string,
     readonly driver: ProcessDriver,
     readonly agents: HostedAgents,
+    tls: DataPortTls | undefined,
   ) {
     this.logs = new AgentLogs({ dataDir }, agents);
     this.deliveries = new Deliveries(agents, new DeliveryJournal({ dataDir }));
@@ -64,13 +66,18 @@ export class HostFixture {
     this.transfers = new Transfers(agents, new TransferTickets(TICKET_LIFETIME_MS));
     this.dataPort = new DataPort(
       this.transfers,
-      { dataPort: { host: '127.0.0.1', port: 0, url: undefined, tls: undefined } },
+      { dataPort: { host: '127.0.0.1', port: 0, url: undefined, tls } },
       quietLog,
     );
   }
 
   static async open(
-    options: { dataDir?: string; features?: ProcessDriverOptions['features']; gatewayUrl?: string } = {},
+    options: {
+      dataDir?: string;
+      features?: ProcessDriverOptions['features'];
+      gatewayUrl?: string;
+      tls?: DataPortTls | undefined;
+    } = {},
   ): Promise<HostFixture> {
     const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'berth-host-'));
     const outsideDir = mkdtempSync(join(tmpdir(), 'berth-outside-'));
@@ -105,7 +112,7 @@ export class HostFixture {
       },
       quietLog,
     );
-    const fixture = new HostFixture(dataDir, outsideDir, driver, agents);
+    const fixture = new HostFixture(dataDir, outsideDir, driver, agents, options.tls);
     await agents.open();
     await fixture.dataPort.listen();
     return fixture;

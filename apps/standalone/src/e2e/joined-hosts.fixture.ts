@@ -13,6 +13,9 @@ import { Program, TEST_TEMPLATES, type Stack } from './stack.fixture.js';
 const SHIPPED_TEMPLATES = fileURLToPath(new URL('../../../../infra/templates', import.meta.url));
 const run = promisify(execFile);
 
+/** Each host has an address of its own. */
+export const DATA_PORT = 7080;
+
 export const HOSTS = '/api/v1/operations/hosts';
 
 /** Runs `berth` on the machine of the installation; returns its standard output. Rejects if it fails. */
@@ -37,12 +40,18 @@ export class JoinedHost {
     private program: Program,
   ) {}
 
-  /** Adds the host with `berth hosts add` and starts its runtime. */
-  static async join(stack: Stack, network: HostNetwork, name: string): Promise<JoinedHost> {
+  /** Adds the host with `berth hosts add` and starts its runtime, with `tls` over TLS on its data port. */
+  static async join(
+    stack: Stack,
+    network: HostNetwork,
+    name: string,
+    { tls = false } = {},
+  ): Promise<JoinedHost> {
     const host = network.addHost();
     const dataDir = join(stack.dataDir, '..', name);
     mkdirSync(dataDir, { recursive: true });
-    const printed = await berth(stack, 'hosts', 'add', name);
+    const certificates = join(dataDir, 'tls');
+    const printed = await berth(stack, 'hosts', 'add', name, ...(tls ? ['--tls', certificates] : []));
     const given = Object.fromEntries(
       printed
         .trim()
@@ -56,6 +65,10 @@ export class JoinedHost {
       BERTH_SHIPPED_TEMPLATES_DIR: SHIPPED_TEMPLATES,
       BERTH_TEMPLATES_DIR: TEST_TEMPLATES,
       BERTH_DATA_HOST: host.address,
+      BERTH_DATA_PORT: String(DATA_PORT),
+      ...(tls
+        ? { BERTH_DATA_CERT: join(certificates, 'cert.pem'), BERTH_DATA_KEY: join(certificates, 'key.pem') }
+        : {}),
       BERTH_LOG_LEVEL: 'warn',
     };
     const program = Program.startIn(host.namespace, 'runtime', env);

@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runtimeRequests } from '@berth/contracts/runtime';
+import { connect as connectTls } from 'node:tls';
+import { dataPortName, runtimeRequests } from '@berth/contracts/runtime';
 import { NatsLink, Requester } from '@berth/messaging';
 import { createLogger } from '@berth/telemetry';
 import { eventually } from '@berth/testing';
@@ -8,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Api, codeOf } from './api.fixture.js';
 import { Executions } from './executions.fixture.js';
 import { HostNetwork } from './host-network.fixture.js';
-import { berth, HOSTS, JoinedHost, listed, untilHostIs } from './joined-hosts.fixture.js';
+import { berth, DATA_PORT, HOSTS, JoinedHost, listed, untilHostIs } from './joined-hosts.fixture.js';
 import { guestOf, programOf, signalAll, treeOf } from './processes.fixture.js';
 import { describeRecount } from './recount.suite.js';
 import { AgentSchedules, fromNow } from './schedules.fixture.js';
@@ -28,9 +30,9 @@ const running = (): StandaloneStack => {
 };
 const api = new Api(running);
 
-const joinAs = async (name: string): Promise<JoinedHost> => {
+const joinAs = async (name: string, options = {}): Promise<JoinedHost> => {
   if (network === undefined) throw new Error('There is no network.');
-  const host = await JoinedHost.join(running(), network, name);
+  const host = await JoinedHost.join(running(), network, name, options);
   joined.push(host);
   await untilHostIs(api, host.id, 'ready');
   return host;
@@ -43,7 +45,8 @@ beforeAll(async () => {
     BERTH_HOST: '0.0.0.0',
     BERTH_ALLOW_UNISOLATED: '1',
   });
-  for (const name of ['one', 'two', 'three']) await joinAs(name);
+  await joinAs('one', { tls: true });
+  for (const name of ['two', 'three']) await joinAs(name);
 });
 
 afterAll(async () => {
@@ -121,6 +124,26 @@ describe('hosts that joined a running installation with a credential of their ow
     expect(one?.memMb.free).toBeGreaterThan(0);
     expect(one?.memMb.total).toBeGreaterThan(one?.memMb.free ?? 0);
     expect(one?.diskGb.total).toBeGreaterThan(0);
+  });
+
+  it('transfer files and the output of commands, over TLS if they have a certificate', async () => {
+    for (const one of [host(0), host(1)]) {
+      const id = await agentOn(one);
+      const file = `/api/agents/${id}/files`;
+      const written = await api.call('PUT', `${file}/write`, { body: { path: 'a', content: 'kept' } });
+      expect(written.status).toBe(200);
+      expect((await api.get(`${file}/download?path=a`)).body).toEqual({ text: 'kept' });
+      const commands = new Executions(api, id);
+      const execution = await commands.begin('sleep 1; cat a');
+      const followed = await api.get(`/api/agents/${id}/exec/${execution}/output?follow=true`);
+      expect(followed.body['text']).toContain('data: {"text":"kept"}');
+    }
+    const address = { host: host(0).network.address, port: DATA_PORT };
+    const ca = readFileSync(join(running().dataDir, 'embedded/public/data-ca.pem'));
+    const secure = connectTls({ ...address, ca, servername: dataPortName(host(0).id) });
+    await once(secure, 'secureConnect');
+    secure.destroy();
+    await expect(fetch(`http://${address.host}:${String(address.port)}/v1/transfer`)).rejects.toThrow();
   });
 
   it('get new agents only while they are not drained, and wake those that they have', async () => {
