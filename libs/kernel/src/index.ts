@@ -45,3 +45,4 @@ export {
   type Page,
 } from './request.js';
 export { SECRET_PREFIXES } from './secret-prefixes.js';
+export { dataPortName } from './data-port-name.js';

@@ -6,7 +6,7 @@ import {
   type RequestOptions,
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { dataPortName } from '@berth/contracts/runtime';
+import { dataPortName } from '@berth/kernel';
 import { Logger } from '@berth/telemetry';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Agent, type Dispatcher } from 'undici';

@@ -6,23 +6,23 @@ import type { ServerCertificate } from '@berth/sockets';
 /** The certificate of this host's data port, as `berth hosts add` issues it. */
 export type DataPortTls = ServerCertificate;
 
-const CERT = 'BERTH_DATA_CERT';
-const KEY = 'BERTH_DATA_KEY';
-
 /** Reads BERTH_DATA_CERT and BERTH_DATA_KEY, paths of PEM files; undefined if neither is set. */
 export const readDataPortTls = (reader: EnvReader): DataPortTls | undefined => {
-  const paths = { cert: reader.optional(CERT), key: reader.optional(KEY) };
+  const paths = { cert: reader.optional('BERTH_DATA_CERT'), key: reader.optional('BERTH_DATA_KEY') };
   if (paths.cert === undefined && paths.key === undefined) return undefined;
   if (paths.cert === undefined || paths.key === undefined) {
-    reader.problem(CERT, `and ${KEY} must be set together`);
+    reader.problem('BERTH_DATA_CERT', 'and BERTH_DATA_KEY must be set together');
     return undefined;
   }
   const cert = readPart(paths.cert, (text) => new X509Certificate(text));
   const key = readPart(paths.key, createPrivateKey);
-  if (cert === undefined) reader.problem(CERT, 'must name a PEM file with a certificate that can be read');
-  if (key === undefined) reader.problem(KEY, 'must name a PEM file with a private key that can be read');
+  if (cert === undefined)
+    reader.problem('BERTH_DATA_CERT', 'must name a PEM file with a certificate that can be read');
+  if (key === undefined)
+    reader.problem('BERTH_DATA_KEY', 'must name a PEM file with a private key that can be read');
   if (cert === undefined || key === undefined) return undefined;
-  if (!cert.parsed.checkPrivateKey(key.parsed)) reader.problem(KEY, `must be the key of ${CERT}`);
+  if (!cert.parsed.checkPrivateKey(key.parsed))
+    reader.problem('BERTH_DATA_KEY', 'must be the key of BERTH_DATA_CERT');
   return { cert: cert.text, key: key.text };
 };
 

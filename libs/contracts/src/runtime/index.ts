@@ -47,7 +47,7 @@ export type {
   PrecludedExecution,
   PrecludeExecution,
 } from './executions.js';
-export { APP_PROTOCOL, dataPortName } from './transfers.js';
+export { APP_PROTOCOL } from './transfers.js';
 export type {
   ChangeFile,
   FileChange,

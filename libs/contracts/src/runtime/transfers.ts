@@ -40,13 +40,6 @@ export interface TransferTicket {
   readonly ticket: string;
 }
 
-/**
- * The DNS name in the certificate of a host's data port. It exists nowhere else, so that a certificate is good for that
- * host only, at whatever address gateways reach it.
- */
-export const dataPortName = (hostId: string): string =>
-  `${hostId.toLowerCase().replaceAll('_', '-')}.hosts.berth.internal`;
-
 export type StagedTarget =
   /** This exact path; an existing file is replaced atomically. */
   | { readonly kind: 'path'; readonly path: string }

@@ -5,8 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, createServer, type TLSSocket } from 'node:tls';
-import { dataPortName } from '@berth/contracts/runtime';
-import { newId } from '@berth/kernel';
+import { dataPortName, newId } from '@berth/kernel';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DATA_CA_FILE, DataAuthority, type DataCertificate } from './data-authority.js';
 

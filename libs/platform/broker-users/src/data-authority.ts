@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { randomBytes, type webcrypto } from 'node:crypto';
 import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { dataPortName } from '@berth/contracts/runtime';
+import { dataPortName } from '@berth/kernel';
 import { DataFolderUnusableError, writePrivateFile } from '@berth/host-requirements';
 import {
   BasicConstraintsExtension,
@@ -122,8 +122,8 @@ export class DataAuthority {
   /** In a folder of its own, which gateways in containers can mount without the broker's passwords. */
   #publish(certificate: string): void {
     const folder = dirname(this.#public);
-    mkdirSync(folder, { recursive: true });
-    chmodSync(folder, MAY_BE_ENTERED);
+    // One that the operator has made may belong to another user, and is accessible already.
+    if (mkdirSync(folder, { recursive: true }) !== undefined) chmodSync(folder, MAY_BE_ENTERED);
     writePrivateFile(this.#public, certificate);
     chmodSync(this.#public, MAY_BE_READ);
   }

@@ -7,8 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { connect, type TLSSocket } from 'node:tls';
 import { DataAuthority, type DataCertificate } from '@berth/broker-users';
-import { dataPortName } from '@berth/contracts/runtime';
-import { newId } from '@berth/kernel';
+import { dataPortName, newId } from '@berth/kernel';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { GuardedServer } from './guarded-server.js';
 
