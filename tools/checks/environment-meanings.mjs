@@ -22,11 +22,16 @@ export const MEANINGS = {
   BERTH_DATA: 'The data folder.',
   BERTH_DATABASE_POOL:
     'The maximum number of pooled PostgreSQL connections of one service process; the process that does the exclusive work of its service keeps one more.',
+  BERTH_DATA_CA:
+    'The file (PEM) with the authority that the `https` data ports of hosts are verified against; without it they are refused. `npm start` uses that of its data folder.',
+  BERTH_DATA_CERT:
+    'The file (PEM) with the certificate with which a runtime serves transfers over TLS; needs `BERTH_DATA_KEY`. By default the port speaks plain HTTP.',
   BERTH_DATA_HOST:
     'The address on which a runtime serves transfers between gateways and its agents: files, output, consoles.',
+  BERTH_DATA_KEY: 'The file (PEM) with the private key of `BERTH_DATA_CERT`.',
   BERTH_DATA_PORT: 'The port of `BERTH_DATA_HOST`; 0 chooses a free one.',
   BERTH_DATA_URL:
-    'The URL under which gateways reach this port; by default `http://` with that address and port.',
+    'The URL under which gateways reach this port; by default `http://`, or `https://` with a certificate, with that address and port.',
   BERTH_LLM_HOST: 'The address on which `llm` serves the LLM calls that gateways pass on.',
   BERTH_LLM_PORT: 'The port of `BERTH_LLM_HOST`; 0 chooses a free one.',
   BERTH_LLM_URL:
