@@ -23,6 +23,8 @@ import { VersionStore, type BuiltCommand, type StoredBuild } from './version-sto
 
 /** Disk space for the tree, in addition to the agent's disk. */
 const TREE_BYTES = 1024 ** 3;
+/** For each process of git. A file that a remote sends as a change to another one takes twice its size. */
+const GIT_MEMORY_BYTES = 1024 ** 3;
 /** Additional space for images and layers: usual languages take 1 to 2 GB, and a build stores them twice. */
 const IMAGE_BYTES = 8 * 1024 ** 3;
 
@@ -97,6 +99,7 @@ export class VersionBuild {
         scratch: this.versions.scratch(request),
         caFile,
         path,
+        memoryBytes: GIT_MEMORY_BYTES,
       },
       signal,
     );

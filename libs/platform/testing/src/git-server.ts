@@ -19,6 +19,8 @@ export interface RepositoryOptions {
   readonly password?: string;
   /** Further files with the same content of zeros, which take almost nothing in the repository. */
   readonly zeros?: { readonly files: number; readonly bytes: number };
+  /** Size of the commit's message, which git holds in memory and stores as almost nothing. */
+  readonly messageBytes?: number;
 }
 
 /** What the server does instead of serving a repository. */
@@ -78,7 +80,7 @@ export class GitServer {
   async commit(
     name: string,
     files: Readonly<Record<string, RepositoryEntry>>,
-    { branch = 'main', password, zeros }: RepositoryOptions = {},
+    { branch = 'main', password, zeros, messageBytes = 7 }: RepositoryOptions = {},
   ): Promise<string> {
     const bare = join(this.folder, `${name}.git`);
     const tree = mkdtempSync(join(this.folder, 'tree-'));
@@ -99,7 +101,10 @@ export class GitServer {
         await git('update-index', '--add', '--cacheinfo', `100644,${blob},zeros-${String(n)}`);
       rmSync(file);
     }
-    await git('commit', '--quiet', '--allow-empty', '--message', 'content');
+    const message = join(this.folder, 'message');
+    writeFileSync(message, Buffer.alloc(messageBytes, 'm'));
+    await git('commit', '--quiet', '--allow-empty', '--cleanup=verbatim', '--file', message);
+    rmSync(message);
     rmSync(tree, { recursive: true, force: true });
     if (password !== undefined) this.#passwords.set(name, password);
     return (await git('rev-parse', 'HEAD').catch(() => '')).trim() || (await headOf(bare));

@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,6 +14,7 @@ import { eventually, GitServer } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { clone, type Clone } from './clone.js';
 
+const MIB = 1024 * 1024;
 const PASSWORD = 'hunter2-in-no-argument';
 
 let git: GitServer;
@@ -34,6 +36,7 @@ const what = (name: string, changes: Partial<Clone['remote']> = {}): Clone => ({
   scratch: join(folder, 'scratch'),
   caFile: git.caFile,
   path: process.env['PATH'] ?? '',
+  memoryBytes: 64 * MIB,
 });
 
 const read = (pid: string, file: string): string => {
@@ -137,6 +140,20 @@ describe('a clone', () => {
       code: 'repo_too_large',
     });
     expect(existsSync(join(folder, 'code'))).toBe(false);
+  });
+
+  it('takes a file that is larger than the memory of git', async () => {
+    await git.commit('large-file', {}, { zeros: { files: 1, bytes: 96 * MIB } });
+    await clone(what('large-file'), AbortSignal.timeout(60_000));
+    expect(statSync(join(folder, 'code', 'zeros-0')).size).toBe(96 * MIB);
+  });
+
+  it('fails when the repository has an object that git would have to hold in more memory', async () => {
+    await git.commit('large-message', { a: '1' }, { messageBytes: 96 * MIB });
+    await expect(clone(what('large-message'), AbortSignal.timeout(60_000))).rejects.toMatchObject({
+      code: 'clone_failed',
+      message: 'The repository has objects that are too large to unpack.',
+    });
   });
 
   it('names no folder of the host when git does', async () => {

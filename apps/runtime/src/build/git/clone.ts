@@ -18,6 +18,8 @@ export interface Clone {
   readonly scratch: string;
   readonly caFile: string | undefined;
   readonly path: string;
+  /** Limit for each process of git. */
+  readonly memoryBytes: number;
 }
 
 export interface Cloned {
@@ -39,7 +41,7 @@ const ATTRIBUTES = '* -text -ident -filter !working-tree-encoding !eol\n';
  * `BuildFailure` `clone_failed`, `branch_not_found`, `repo_too_large`; the reason of `signal`.
  */
 export const clone = async (what: Clone, signal: AbortSignal): Promise<Cloned> => {
-  const { scratch, folder, remote, caFile, path } = what;
+  const { scratch, folder, remote, caFile, path, memoryBytes } = what;
   if (remote.addresses.length === 0)
     throw new BuildFailure('clone_failed', 'The host of the repository could not be resolved.');
   const home = join(scratch, 'home');
@@ -47,7 +49,7 @@ export const clone = async (what: Clone, signal: AbortSignal): Promise<Cloned> =
   await removeTree(scratch);
   await mkdir(home, { recursive: true, mode: 0o700 });
   const hidden = [scratch, folder, ...(caFile === undefined ? [] : [caFile])];
-  const options = { home, caFile, path, hidden };
+  const options = { home, caFile, path, hidden, memoryBytes };
   try {
     const branch = await findBranch(what, options, signal);
     await runOrFail(['init', '--quiet', '--bare', '--template=', gitDir], null, options, signal);
@@ -189,6 +191,8 @@ const cloneFailed = ({ complaint }: GitEnd): BuildFailure => {
     );
   if (/error: 30\d/.test(complaint))
     return new BuildFailure('clone_failed', 'The host redirects; give the URL that it redirects to.');
+  if (/out of memory/i.test(complaint))
+    return new BuildFailure('clone_failed', 'The repository has objects that are too large to unpack.');
   const reason = /^fatal: (.+)$/m.exec(complaint)?.[1];
   return new BuildFailure(
     'clone_failed',

@@ -20,6 +20,8 @@ export interface GitOptions {
   readonly path: string;
   /** Paths of the host that users must not learn from git's errors. */
   readonly hidden: readonly string[];
+  /** Limit for each process: one small object of a repository can unpack to any size. */
+  readonly memoryBytes: number;
 }
 
 export interface GitEnd {
@@ -47,6 +49,9 @@ const ALWAYS = [
   'filter.lfs.required=false',
   'gc.auto=0',
   'maintenance.auto=false',
+  // Larger files are copied in pieces instead of held in memory.
+  'core.bigFileThreshold=16m',
+  'pack.threads=1',
   'protocol.allow=never',
   'http.followRedirects=false',
   'http.proxy=',
@@ -54,6 +59,9 @@ const ALWAYS = [
   'http.lowSpeedTime=60',
   'credential.helper=',
 ];
+
+/** Its first argument is the limit, in KiB; the others are those of git. */
+const WITHIN_MEMORY = 'ulimit -d "$1" && shift && exec git "$@"';
 
 /** Asked for a password, it reads it from the pipe, which holds it once. */
 const HELPER = '!f() { if test "$1" = get; then cat <&3; fi; }; f';
@@ -66,13 +74,15 @@ const HELPER = '!f() { if test "$1" = get; then cat <&3; fi; }; f';
 export const runGit = async (
   args: readonly string[],
   remote: Remote | null,
-  { home, caFile, path, hidden }: GitOptions,
+  { home, caFile, path, hidden, memoryBytes }: GitOptions,
   signal: AbortSignal,
   onOutput: (chunk: Buffer) => void = () => undefined,
 ): Promise<GitEnd> => {
   signal.throwIfAborted();
   const settings = [...ALWAYS, ...(remote === null ? [] : settingsFor(remote))];
-  const child = spawn('git', [...settings.flatMap((setting) => ['-c', setting]), ...args], {
+  const limit = String(Math.floor(memoryBytes / 1024));
+  const given = [...settings.flatMap((setting) => ['-c', setting]), ...args];
+  const child = spawn('/bin/sh', ['-c', WITHIN_MEMORY, 'sh', limit, ...given], {
     cwd: home,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
