@@ -55,7 +55,7 @@ describe('the configuration of a data port', () => {
       'BERTH_DATA_CERT must name a PEM file with a certificate that can be read',
     ],
     [
-      'a key that is none',
+      'a file that contains no key',
       { BERTH_DATA_CERT: CERT, BERTH_DATA_KEY: CERT },
       'BERTH_DATA_KEY must name a PEM file with a private key that can be read',
     ],

@@ -76,11 +76,18 @@ describe('the authority for data ports', () => {
     expect(new X509Certificate(issued.authority).ca).toBe(true);
   });
 
-  it('is never replaced if its file is damaged', async () => {
+  it.each<[string, (kept: string) => string]>([
+    ['is cut off', (kept) => kept.slice(0, kept.length / 2)],
+    ['has lost its certificate', (kept) => kept.slice(0, kept.indexOf('-----BEGIN CERTIFICATE'))],
+    ['has a changed certificate', (kept) => kept.replace(/(BEGIN CERTIFICATE-----\n)./, '$1A')],
+  ])('is never replaced if its file %s', async (_what, damage) => {
     await new DataAuthority(folder).issue(host);
     const file = join(folder, 'data-authority.pem');
-    writeFileSync(file, 'half');
-    await expect(new DataAuthority(folder).issue(host)).rejects.toThrow('damaged');
-    expect(readFileSync(file, 'utf8')).toBe('half');
+    const damaged = damage(readFileSync(file, 'utf8'));
+    writeFileSync(file, damaged);
+    await expect(new DataAuthority(folder).issue(host)).rejects.toThrow(
+      'is damaged; restore it from a backup',
+    );
+    expect(readFileSync(file, 'utf8')).toBe(damaged);
   });
 });

@@ -25,6 +25,7 @@ const SIGNATURE = { name: 'ECDSA', hash: 'SHA-256' };
 const VALID_YEARS = 10;
 /** Clocks of other machines may be behind. */
 const BEGINS_EARLIER_MS = 3_600_000;
+const NO_BYTES = new ArrayBuffer(0);
 const MAY_BE_READ = 0o644;
 const MAY_BE_ENTERED = 0o755;
 
@@ -35,6 +36,11 @@ export interface DataCertificate {
   readonly key: string;
   /** The certificate of the authority. */
   readonly authority: string;
+}
+
+interface Authority {
+  readonly certificate: X509Certificate;
+  readonly key: CryptoKey;
 }
 
 /** The private certificate authority for the data ports of hosts, kept in a folder and made when first needed. */
@@ -74,15 +80,13 @@ export class DataAuthority {
     };
   }
 
-  async #open(): Promise<{ readonly certificate: X509Certificate; readonly key: CryptoKey }> {
+  async #open(): Promise<Authority> {
     const kept = this.#read() ?? (await this.#make());
-    const [first, second] = PemConverter.decode(kept);
-    if (first === undefined || second === undefined)
-      throw new DataFolderUnusableError(`${this.#kept} is damaged; restore it from a backup.`);
-    const certificate = new X509Certificate(second);
-    const key = await crypto.subtle.importKey('pkcs8', first, KEY_TYPE, false, ['sign']);
-    this.#publish(textOf(certificate));
-    return { certificate, key };
+    const authority = await parse(kept).catch((cause: unknown) => {
+      throw new DataFolderUnusableError(`${this.#kept} is damaged; restore it from a backup.`, { cause });
+    });
+    this.#publish(textOf(authority.certificate));
+    return authority;
   }
 
   #read(): string | undefined {
@@ -128,6 +132,14 @@ export class DataAuthority {
     chmodSync(this.#public, MAY_BE_READ);
   }
 }
+
+const parse = async (kept: string): Promise<Authority> => {
+  const [key = NO_BYTES, certificate = NO_BYTES] = PemConverter.decode(kept);
+  return {
+    certificate: new X509Certificate(certificate),
+    key: await crypto.subtle.importKey('pkcs8', key, KEY_TYPE, false, ['sign']),
+  };
+};
 
 const newKeys = (): Promise<webcrypto.CryptoKeyPair> =>
   crypto.subtle.generateKey(KEY_TYPE, true, ['sign', 'verify']);
