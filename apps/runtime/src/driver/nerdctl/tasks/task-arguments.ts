@@ -33,9 +33,10 @@ const SHARED_MEMORY_SHARE = 0.125;
 
 /**
  * Process 1 stays until the script has ended and gives the container its exit code, whatever the script does with its own
- * process. A gate that cannot be read lets nothing pass.
+ * process. A gate that cannot be read lets nothing pass. The error output of nerdctl is closed before the script starts,
+ * which could write an error of nerdctl to it through `/proc/1/fd`.
  */
-const LAUNCH = `read -r _ < ${INSIDE.gate} || exit 125; /bin/sh -c "$1" 2>&1; exit $?`;
+const LAUNCH = `read -r _ < ${INSIDE.gate} || exit 125; exec 2>&1; /bin/sh -c "$1"; exit $?`;
 
 /** Distinguishes tasks from boxes, whose names end with a number. */
 export const taskContainerName = (taskId: string): string => `${taskId}.task`;

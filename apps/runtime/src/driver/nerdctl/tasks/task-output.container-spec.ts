@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { diskBytes } from '../../../disk-bytes.js';
 import { DriverFixture } from '../../driver-contract/driver.fixture.js';
 import { widestNetwork } from '../../requirements.plan.js';
+import type { TaskSpec } from '../../task-spec.js';
 import { nerdctlDriverUnderTest } from '../__fixtures__/nerdctl-driver.fixture.js';
 
 const MB = 1024 * 1024;
@@ -29,15 +30,19 @@ describe('the output of a task in a container', () => {
 
   afterAll(() => host.destroy());
 
-  it('arrives as a whole, is stored nowhere on the host, and passes through no process that collects lines', async () => {
-    const [taskId, ended] = [newId('dep'), new AbortController()];
+  const taskOf = (script: string): TaskSpec => {
+    const taskId = newId('dep');
     const folder = host.driver.codeFolder(newId('agt'), taskId);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const script = `yes 'a line' | head -c ${WRITTEN / 2}; head -c ${WRITTEN / 2} /dev/zero; exec sleep 600`;
     const network = widestNetwork(host.driver.capabilities);
-    const spec = { taskId, folder, script, env: {}, limits: LIMITS, network, runtimeClass: null };
+    return { taskId, folder, script, env: {}, limits: LIMITS, network, runtimeClass: null };
+  };
+
+  it('arrives as a whole, is stored nowhere on the host, and passes through no process that collects lines', async () => {
+    const ended = new AbortController();
+    const script = `yes 'a line' | head -c ${WRITTEN / 2}; head -c ${WRITTEN / 2} /dev/zero; exec sleep 600`;
     let bytes = 0;
-    const end = host.driver.runTask(spec, (chunk) => void (bytes += chunk.length), ended.signal);
+    const end = host.driver.runTask(taskOf(script), (chunk) => void (bytes += chunk.length), ended.signal);
     try {
       await eventually(() => expect(bytes).toBe(WRITTEN));
       expect(await diskBytes(join(host.dataDir, 'nerdctl'), WRITTEN)).toBeLessThan(MB);
@@ -48,5 +53,15 @@ describe('the output of a task in a container', () => {
       await end;
     }
     expect(await end).toEqual({ how: 'aborted' });
+  });
+
+  it('is the only place that it can write to: it cannot imitate an error of nerdctl', async () => {
+    const error = 'level=fatal msg="cannot access containerd socket"';
+    const script = `for fd in /proc/1/fd/*; do echo '${error}' 2>&1 > "$fd"; done; exit 3`;
+    let output = '';
+    const collect = (chunk: Buffer): void => void (output += chunk.toString('utf8'));
+    const end = await host.driver.runTask(taskOf(script), collect, AbortSignal.timeout(60_000));
+    expect(end).toEqual({ how: 'exited', code: 3 });
+    expect(output).toContain(error);
   });
 });
