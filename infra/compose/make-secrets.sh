@@ -46,6 +46,8 @@ chmod 644 "$folder/operator/berth.yaml"
 # The users of added hosts, which `berth hosts add` writes and the broker reads.
 mkdir -p "$folder/broker"
 # The certificate of their authority, which the gateway reads.
-mkdir -p "$folder/broker/public"
-chmod 755 "$folder/broker/public"
+if [ ! -d "$folder/broker/public" ]; then
+  mkdir "$folder/broker/public"
+  chmod 755 "$folder/broker/public"
+fi
 echo "Secrets are in $folder. Include them in the backup: without secret_key, sealed values cannot be opened."

@@ -1,32 +1,50 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AddedHost } from '@berth/contracts/operations';
 import { CliError, EXIT } from './cli-error.js';
-import type { Terminal } from './terminal.js';
 
 const OWNER_ONLY = 0o600;
 
-/** Makes the folder before the host is added, because its key is shown once. An existing one may have another host's. */
-export const makeFolder = async (folder: string): Promise<void> => {
+/**
+ * Adds a host and writes the certificate of its data port, its key and the certificate of the authority to a new folder.
+ * Leaves neither host nor folder behind if it fails.
+ */
+export const addWithCertificate = async <Host extends AddedHost>(
+  folder: string,
+  add: () => Promise<Host>,
+  revoke: (id: string) => Promise<unknown>,
+): Promise<Host> => {
+  await makeFolder(folder);
   try {
-    await mkdir(folder, { mode: 0o700 });
+    const added = await add();
+    await writeFiles(folder, added.data).catch(async (error: unknown) => {
+      await revoke(added.id);
+      throw new CliError(EXIT.refused, `The host was not added: ${messageOf(error)}`, { cause: error });
+    });
+    return added;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CliError(EXIT.usage, `The folder for --tls must be a new one: ${why}`, { cause: error });
+    await rm(folder, { recursive: true, force: true });
+    throw error;
   }
 };
 
-/** Writes the certificate of the host's data port, its key and the certificate of the authority. */
-export const writeCertificate = async (
-  folder: string,
-  { name, data }: AddedHost,
-  terminal: Terminal,
-): Promise<void> => {
+/** An existing one may have the certificate of another host. */
+const makeFolder = async (folder: string): Promise<void> => {
+  try {
+    await mkdir(folder, { mode: 0o700 });
+  } catch (error) {
+    throw new CliError(EXIT.usage, `The folder for --tls must be a new one: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+};
+
+const writeFiles = async (folder: string, data: AddedHost['data']): Promise<void> => {
+  if (data === undefined)
+    throw new Error('The running Berth is of an earlier version, which issues no certificates. Restart it.');
   const files = { 'cert.pem': data.certificate, 'key.pem': data.key, 'ca.pem': data.authority };
   for (const [file, text] of Object.entries(files))
     await writeFile(join(folder, file), text, { mode: OWNER_ONLY, flag: 'wx' });
-  terminal.err.write(
-    `Copy cert.pem and key.pem from ${folder} to ${name}, and name them in BERTH_DATA_CERT and BERTH_DATA_KEY there. ` +
-      'Gateways verify them with ca.pem: name it in BERTH_DATA_CA, unless Berth runs here by `npm start`.\n',
-  );
 };
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

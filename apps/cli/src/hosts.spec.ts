@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { HOST_ACCESS_SOCKET } from '@berth/contracts/operations';
@@ -31,16 +31,26 @@ const refusal = (status: number, code: string) => (): ServiceResponse => ({
 const DATA = { certificate: 'its certificate', key: 'its key', authority: 'the authority' };
 const NATS_URL = 'nats://hst_1:secret@10.0.0.1:4222';
 
-/** The data folder of a Berth that adds every host, with the same credential. */
-const folderOfBerth = async (): Promise<string> => {
-  const folder = await dataFolder();
-  const server = createServer((_request, response) => {
-    response.writeHead(201).end(JSON.stringify({ id: 'hst_1', name: 'one', natsUrl: NATS_URL, data: DATA }));
+interface BerthOfHosts {
+  readonly folder: string;
+  /** The requests of `berth hosts`, as method and path. */
+  readonly seen: readonly string[];
+}
+
+/** A Berth that adds every host, with the same credential. */
+const berthOfHosts = async (data: object | undefined): Promise<BerthOfHosts> => {
+  const [folder, seen] = [await dataFolder(), [] as string[]];
+  const server = createServer(({ method, url }, response) => {
+    seen.push(`${method ?? ''} ${url ?? ''}`);
+    if (method === 'DELETE') response.writeHead(204).end();
+    else response.writeHead(201).end(JSON.stringify({ id: 'hst_1', name: 'one', natsUrl: NATS_URL, data }));
   });
   await new Promise<void>((resolve) => server.listen(join(folder, HOST_ACCESS_SOCKET), resolve));
   onTestFinished(() => void server.close());
-  return folder;
+  return { folder, seen };
 };
+
+const folderOfBerth = async (): Promise<string> => (await berthOfHosts(DATA)).folder;
 
 describe('berth hosts add', () => {
   it.each([
@@ -82,6 +92,28 @@ describe('berth hosts add', () => {
       expect(out + err).not.toContain(text);
     }
     expect(err).toContain('BERTH_DATA_CERT and BERTH_DATA_KEY');
+  });
+
+  it('leaves neither host nor folder behind if it gets no certificate', async () => {
+    const { folder, seen } = await berthOfHosts(undefined);
+    const certificates = join(folder, 'one');
+    const added = await berth(['hosts', 'add', 'one', '--tls', certificates], {
+      env: { BERTH_DATA: folder },
+    });
+    expect([added.exitCode, added.out]).toEqual([1, '']);
+    expect(added.err).toContain('was not added: The running Berth is of an earlier version');
+    expect(seen).toEqual(['POST /hosts', 'DELETE /hosts/hst_1']);
+    expect(existsSync(certificates)).toBe(false);
+  });
+
+  it('leaves no folder behind if no host is added', async () => {
+    const folder = await dataFolder();
+    const certificates = join(folder, 'one');
+    const added = await berth(['hosts', 'add', 'one', '--tls', certificates], {
+      env: { BERTH_DATA: folder },
+    });
+    expect([added.exitCode, added.out]).toEqual([3, '']);
+    expect(existsSync(certificates)).toBe(false);
   });
 
   it('adds no host if the folder for its certificate exists', async () => {

@@ -5,7 +5,7 @@ import type { Page } from '@berth/kernel';
 import { Command } from 'commander';
 import type { ApiClient } from '../api-client.js';
 import { CliError } from '../cli-error.js';
-import { makeFolder, writeCertificate } from '../host-certificate.js';
+import { addWithCertificate } from '../host-certificate.js';
 import { formatTable } from '../output/table.js';
 import type { Terminal } from '../terminal.js';
 
@@ -63,10 +63,12 @@ export const hostsCommand = (
       'write what TLS on the data port of the host needs to this new folder: cert.pem, key.pem and ca.pem',
     )
     .action(async (name: string, { tls }: { readonly tls?: string }) => {
-      if (tls !== undefined) await makeFolder(tls);
-      const added = await credentials.add(name);
-      showOnce(added, terminal);
-      if (tls !== undefined) await writeCertificate(tls, added, terminal);
+      const add = (): Promise<JoiningHost> => credentials.add(name);
+      showOnce(
+        tls === undefined ? await add() : await addWithCertificate(tls, add, (id) => credentials.revoke(id)),
+        terminal,
+      );
+      if (tls !== undefined) explainCertificate(name, tls, terminal);
     });
   hosts
     .command('remove')
@@ -87,6 +89,12 @@ const showOnce = ({ id, name, natsUrl, gatewayUrl }: JoiningHost, terminal: Term
   for (const [variable, value] of Object.entries(variables)) terminal.out.write(`${variable}=${value}\n`);
   terminal.err.write(`Start a runtime with these variables as ${name}. They are not shown again.\n`);
 };
+
+const explainCertificate = (name: string, folder: string, terminal: Terminal): void =>
+  void terminal.err.write(
+    `Copy cert.pem and key.pem from ${folder} to ${name}, and name them in BERTH_DATA_CERT and BERTH_DATA_KEY there. ` +
+      'Gateways verify them with ca.pem: name it in BERTH_DATA_CA, unless Berth runs here by `npm start`.\n',
+  );
 
 const remove = async (
   id: string,

@@ -107,7 +107,6 @@ export class OutputController {
       method: 'GET',
       headers: { authorization: `Bearer ${ticket}` },
       signal: over,
-      headersTimeout: NO_TIMEOUT,
       bodyTimeout: NO_TIMEOUT,
     });
     if (statusCode !== 200) {

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import {
   Agent as HttpAgent,
@@ -28,6 +29,8 @@ export interface HostTls {
   readonly ca: string;
   /** The only name that the certificate may be for. */
   readonly servername: string;
+  /** Whatever `NODE_TLS_REJECT_UNAUTHORIZED` says. */
+  readonly rejectUnauthorized: true;
 }
 
 export type HostRequest = Omit<Dispatcher.RequestOptions, 'origin' | 'path'>;
@@ -53,8 +56,11 @@ export class HostConnections implements OnApplicationShutdown {
   /** Options for the TLS connection; undefined for a plain one. */
   tlsOf({ url, host }: HostTarget): HostTls | undefined {
     if (!url.startsWith('https:')) return undefined;
-    if (host === undefined) throw agentUnavailable(new Error('The ticket names no host.'));
-    return { ca: this.#authority(host), servername: dataPortName(host) };
+    if (host === undefined) {
+      this.log.error({ url }, 'the ticket for an https data port names no host: update all services');
+      throw agentUnavailable(new Error('The ticket names no host.'));
+    }
+    return { ca: this.#authority(host), servername: dataPortName(host), rejectUnauthorized: true };
   }
 
   /** Starts a request with Node's client, on a connection that is kept unless `options.agent` says otherwise. */
@@ -84,18 +90,20 @@ export class HostConnections implements OnApplicationShutdown {
     }
   }
 
-  /** Logs a certificate that was refused, because callers learn only that the agent is unavailable. */
+  /** Logs why TLS failed, because callers learn only that the agent is unavailable. */
   noteFailure({ host }: HostTarget, error: unknown): void {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (REFUSED_CERTIFICATE.test(code))
       this.log.error({ host, code }, 'the certificate of the data port of a host was refused');
+    else if (NO_TLS.test(code))
+      this.log.error({ host, code }, 'the data port of a host is announced as https, but has no TLS');
   }
 
   #authority(host: string): string {
     const path = this.config.dataCa;
     // Read when it is needed: the first `berth hosts add` makes it while gateways run.
     try {
-      if (path !== undefined) return (this.#ca ??= readFileSync(path, 'utf8'));
+      if (path !== undefined) return (this.#ca ??= readAuthority(path));
     } catch (error) {
       this.log.error({ host, err: error }, 'BERTH_DATA_CA cannot be read, so the data port is not used');
       throw agentUnavailable(error);
@@ -114,8 +122,19 @@ export class HostConnections implements OnApplicationShutdown {
 /** Codes of OpenSSL's verification, and Node's for a certificate of another name. */
 const REFUSED_CERTIFICATE = /CERT|SIGNATURE|ISSUER|CRL|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH/;
 
+/** Codes of a handshake with a server that does not speak TLS, or none in common. */
+const NO_TLS = /^EPROTO$|^ERR_SSL_/;
+
+/** Throws unless the file begins with an authority: without one, Node would trust public authorities. */
+const readAuthority = (path: string): string => {
+  const text = readFileSync(path, 'utf8');
+  if (!new X509Certificate(text).ca) throw new Error('Its certificate is not that of an authority.');
+  return text;
+};
+
 const readOptions = (ca?: string): Agent.Options => ({
-  connect: { timeout: CONNECT_MS, ...(ca === undefined ? {} : { ca }) },
+  allowH2: false,
+  connect: { timeout: CONNECT_MS, ...(ca === undefined ? {} : { ca, rejectUnauthorized: true }) },
   headersTimeout: SILENCE_MS,
   bodyTimeout: SILENCE_MS,
   pipelining: 1,

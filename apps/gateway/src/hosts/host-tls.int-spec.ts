@@ -12,7 +12,7 @@ import { createLogger } from '@berth/telemetry';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
-import { SecureHost, SENT } from '../fixtures/secure-host.fixture.js';
+import { TestHost, SENT } from '../fixtures/test-host.fixture.js';
 import { anAgent } from '../fixtures/test-services.fixture.js';
 
 const HOST = newId('hst');
@@ -24,7 +24,7 @@ const folder = mkdtempSync(join(tmpdir(), 'host-tls-'));
 let issued: DataCertificate;
 let trusting: TestGateway;
 let unaware: TestGateway;
-let host: SecureHost;
+let host: TestHost;
 let key: string;
 let log: string[];
 
@@ -49,8 +49,12 @@ beforeEach(() => {
 afterEach(() => host.stop());
 
 /** Starts a host with that certificate, to which every ticket leads. */
-const begin = async (test: TestGateway, certificate: DataCertificate, name = HOST): Promise<void> => {
-  host = await SecureHost.start(certificate);
+const begin = async (
+  test: TestGateway,
+  certificate: DataCertificate | undefined,
+  name = HOST,
+): Promise<void> => {
+  host = await TestHost.start(certificate);
   issueTickets(test, name);
 };
 
@@ -177,6 +181,11 @@ describe('a host whose data port is https', () => {
   it.each(WAYS)('gets no request for %s from a gateway without BERTH_DATA_CA', async (_what, use) => {
     await begin(unaware, issued);
     await expectRefused(unaware, use, 'BERTH_DATA_CA is not set');
+  });
+
+  it.each(WAYS)('gets no request for %s without TLS', async (_what, use) => {
+    await begin(trusting, undefined);
+    await expectRefused(trusting, use, 'announced as https, but has no TLS');
   });
 
   it.each([

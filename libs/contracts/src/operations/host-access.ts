@@ -15,8 +15,11 @@ export interface AddedHost {
   readonly name: string;
   /** Contains the password of the host's own user on the broker. */
   readonly natsUrl: string;
-  /** For TLS on its data port, as PEM: its certificate with the private key, and the certificate of the authority. */
-  readonly data: {
+  /**
+   * For TLS on its data port, as PEM: its certificate with the private key, and the certificate of the authority.
+   * Earlier versions issue none.
+   */
+  readonly data?: {
     readonly certificate: string;
     readonly key: string;
     readonly authority: string;

@@ -1,12 +1,16 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerOptions } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { TlsOptions } from 'node:tls';
 import { guardServer, type ConnectionBounds } from './guard-server.js';
+import { TlsHandshakes } from './tls-handshakes.js';
 
 const CLOSE_IDLE_EVERY_MS = 250;
+/** TLS handshakes at a time, in addition to the connections: a share of these, and so many at least. */
+const HANDSHAKES_SHARE = 0.25;
+const LEAST_HANDSHAKES = 8;
 
 /** The address of a server. Port 0 picks a free port; `url` is the address for its clients, if it is different. */
 export interface ServerAddress {
@@ -25,8 +29,7 @@ export interface ServerCertificate {
 export class GuardedServer {
   readonly #server: Server;
   readonly #scheme: 'http' | 'https';
-  /** Also those in their TLS handshake, which Node does not count as connections of the server. */
-  readonly #accepted = new Set<Socket>();
+  readonly #handshakes: TlsHandshakes | undefined;
 
   /** `addListeners` registers those for requests and upgrades. */
   constructor(
@@ -34,14 +37,19 @@ export class GuardedServer {
     bounds: ConnectionBounds,
     addListeners: (server: Server) => void,
   ) {
-    this.#scheme = options.cert === undefined ? 'http' : 'https';
-    this.#server = options.cert === undefined ? createServer(options) : createSecureServer(overTls(options));
-    // The guard counts connections after their handshake; as many again may be in it.
-    this.#server.maxConnections = 2 * bounds.most;
-    this.#server.on('connection', (socket: Socket) => {
-      this.#accepted.add(socket);
-      socket.once('close', () => this.#accepted.delete(socket));
-    });
+    if (options.cert === undefined) {
+      this.#scheme = 'http';
+      this.#server = createServer(options);
+    } else {
+      const server = createSecureServer(overTls(options));
+      this.#scheme = 'https';
+      this.#server = server;
+      // The guard counts connections after their handshake.
+      this.#handshakes = new TlsHandshakes(
+        server,
+        Math.max(LEAST_HANDSHAKES, bounds.most * HANDSHAKES_SHARE),
+      );
+    }
     addListeners(this.#server);
     guardServer(this.#server, bounds);
   }
@@ -71,7 +79,7 @@ export class GuardedServer {
     const closed = once(this.#server, 'close');
     this.#server.close();
     this.#server.closeAllConnections();
-    for (const socket of this.#accepted) socket.destroy();
+    this.#handshakes?.end();
     await closed;
   }
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:https';
-import { connect as connectPlain } from 'node:net';
+import { connect as connectPlain, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -70,6 +70,18 @@ describe('a guarded server over TLS', () => {
     await open(url);
     await open(url);
     await closed;
+  });
+
+  it('ends the longest of too many handshakes, and still accepts connections', async () => {
+    const url = await start(Promise.resolve(), { most: 8, idleMs: 60_000 });
+    const connectTo = (): Socket => connectPlain(Number(url.port), url.hostname).on('error', () => undefined);
+    const first = connectTo().resume();
+    const closed = once(first, 'close');
+    const others = Array.from({ length: 8 }, connectTo);
+    await closed;
+    expect(others.filter(({ destroyed }) => destroyed)).toEqual([]);
+    for (const other of others) other.destroy();
+    (await open(url)).destroy();
   });
 
   it('ends connections in their handshake when it closes', async () => {

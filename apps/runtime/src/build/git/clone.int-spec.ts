@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually, GitServer } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { BuildFailure } from '../build-failure.js';
 import { clone, type Clone } from './clone.js';
 
 const MIB = 1024 * 1024;
@@ -154,6 +155,12 @@ describe('a clone', () => {
       code: 'clone_failed',
       message: 'The repository has objects that are too large to unpack.',
     });
+  });
+
+  it('fails unexpectedly, and not as the repository, when git cannot be started', async () => {
+    const failed = clone({ ...what('any'), path: folder }, AbortSignal.timeout(20_000));
+    await expect(failed).rejects.toThrow('git did not start: ');
+    await expect(failed).rejects.not.toBeInstanceOf(BuildFailure);
   });
 
   it('names no folder of the host when git does', async () => {

@@ -61,7 +61,9 @@ const ALWAYS = [
 ];
 
 /** Its first argument is the limit, in KiB; the others are those of git. */
-const WITHIN_MEMORY = 'ulimit -d "$1" && shift && exec git "$@"';
+const WITHIN_MEMORY = 'ulimit -d "$1" || exit 125; shift; exec git "$@"';
+/** Of the shell: git, whose own exit codes are others, did not start. */
+const NOT_STARTED: ReadonlySet<number | null> = new Set([125, 126, 127]);
 
 /** Asked for a password, it reads it from the pipe, which holds it once. */
 const HELPER = '!f() { if test "$1" = get; then cat <&3; fi; }; f';
@@ -69,7 +71,7 @@ const HELPER = '!f() { if test "$1" = get; then cat <&3; fi; }; f';
 /**
  * Runs git without the settings of the system and its users, and without the environment of this process. The token goes
  * through a pipe: it is in no argument, environment or file. `onOutput` gets the standard output. An abort kills git with
- * everything that it started.
+ * everything that it started. Throws if git cannot be started.
  */
 export const runGit = async (
   args: readonly string[],
@@ -105,6 +107,7 @@ export const runGit = async (
   writeSecret(child.stdio[3] as Writable, remote);
   try {
     const [code] = (await once(child, 'close')) as [number | null];
+    if (NOT_STARTED.has(code)) throw new Error(`git did not start: ${complaint()}`);
     return { code, complaint: withoutPaths(withoutToken(complaint(), remote), hidden) };
   } finally {
     signal.removeEventListener('abort', kill);

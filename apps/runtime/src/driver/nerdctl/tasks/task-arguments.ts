@@ -33,8 +33,8 @@ const SHARED_MEMORY_SHARE = 0.125;
 
 /**
  * Process 1 stays until the script has ended and gives the container its exit code, whatever the script does with its own
- * process. A gate that cannot be read lets nothing pass. The error output of nerdctl is closed before the script starts,
- * which could write an error of nerdctl to it through `/proc/1/fd`.
+ * process. A gate that cannot be read lets nothing pass. Its error output, which is that of nerdctl, is closed before the
+ * script starts: the script could imitate an error of nerdctl by `/proc/1/fd/2`.
  */
 const LAUNCH = `read -r _ < ${INSIDE.gate} || exit 125; exec 2>&1; /bin/sh -c "$1"; exit $?`;
 
