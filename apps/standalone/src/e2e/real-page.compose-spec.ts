@@ -101,6 +101,19 @@ describe('on the server for services, docs/run-berth-for-real.md', () => {
   );
 
   it(
+    'issues certificates of hosts of an authority that the running gateway can read',
+    async () => {
+      const inside = `cd ${folder}/berth\ndocker compose`;
+      const add = 'run --rm --volume "$PWD:/out" berth hosts add agents-2 --tls /out/agents-2';
+      expect(await run(`${inside} ${add}`)).not.toContain('-----BEGIN');
+      const authority = readFileSync(join(folder, 'berth', 'agents-2', 'ca.pem'), 'utf8');
+      expect(authority).toContain('-----BEGIN CERTIFICATE-----');
+      expect(await run(`${inside} exec --no-TTY gateway sh -c 'cat "$BERTH_DATA_CA"'`)).toBe(authority);
+    },
+    RUN_WITHIN_MS,
+  );
+
+  it(
     'archives the log, the database, the first key and the secrets, and starts again',
     async () => {
       await runCommands(BACK_UP);
