@@ -38,8 +38,12 @@ export const describeAgentsApi = (stack: () => Stack): void => {
       const { id } = await api.runningAgent();
       const before = Date.now();
       await api.chat(id, 'hello');
-      const { body } = await api.get(`/api/agents/${id}`);
-      expect(body).toMatchObject({ lastActivityKind: 'chat', sleepAt: expect.any(String) });
+      // Its host reports at most once a second, and may have done so while the chat ran.
+      const body = await eventually(async () => {
+        const { body: agent } = await api.get(`/api/agents/${id}`);
+        expect(agent).toMatchObject({ lastActivityKind: 'chat', sleepAt: expect.any(String) });
+        return agent;
+      });
       expect(Date.parse(String(body['lastActiveAt']))).toBeGreaterThanOrEqual(before);
     });
 
