@@ -7,19 +7,22 @@ const OWNER_ONLY = 0o600;
 
 /**
  * Adds a host and writes the certificate of its data port, its key and the certificate of the authority to a new folder.
- * Leaves neither host nor folder behind if it fails.
+ * Leaves no folder behind if it fails, and no host, or an error that names it.
  */
 export const addWithCertificate = async <Host extends AddedHost>(
   folder: string,
   add: () => Promise<Host>,
-  revoke: (id: string) => Promise<unknown>,
+  revoke: (id: string) => Promise<boolean>,
 ): Promise<Host> => {
   await makeFolder(folder);
   try {
     const added = await add();
     await writeFiles(folder, added.data).catch(async (error: unknown) => {
-      await revoke(added.id);
-      throw new CliError(EXIT.refused, `The host was not added: ${messageOf(error)}`, { cause: error });
+      const isRevoked = await revoke(added.id).catch(() => false);
+      const what = isRevoked
+        ? 'The host was not added'
+        : `The host was added without a certificate; remove it with \`berth hosts remove ${added.id}\``;
+      throw new CliError(EXIT.refused, `${what}: ${messageOf(error)}`, { cause: error });
     });
     return added;
   } catch (error) {

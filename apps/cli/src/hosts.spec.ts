@@ -38,11 +38,11 @@ interface BerthOfHosts {
 }
 
 /** A Berth that adds every host, with the same credential. */
-const berthOfHosts = async (data: object | undefined): Promise<BerthOfHosts> => {
+const berthOfHosts = async (data: object | undefined, revoked = 204): Promise<BerthOfHosts> => {
   const [folder, seen] = [await dataFolder(), [] as string[]];
   const server = createServer(({ method, url }, response) => {
     seen.push(`${method ?? ''} ${url ?? ''}`);
-    if (method === 'DELETE') response.writeHead(204).end();
+    if (method === 'DELETE') response.writeHead(revoked).end();
     else response.writeHead(201).end(JSON.stringify({ id: 'hst_1', name: 'one', natsUrl: NATS_URL, data }));
   });
   await new Promise<void>((resolve) => server.listen(join(folder, HOST_ACCESS_SOCKET), resolve));
@@ -103,6 +103,17 @@ describe('berth hosts add', () => {
     expect([added.exitCode, added.out]).toEqual([1, '']);
     expect(added.err).toContain('was not added: The running Berth is of an earlier version');
     expect(seen).toEqual(['POST /hosts', 'DELETE /hosts/hst_1']);
+    expect(existsSync(certificates)).toBe(false);
+  });
+
+  it('names the host that gets no certificate and cannot be revoked', async () => {
+    const { folder } = await berthOfHosts(undefined, 503);
+    const certificates = join(folder, 'one');
+    const added = await berth(['hosts', 'add', 'one', '--tls', certificates], {
+      env: { BERTH_DATA: folder },
+    });
+    expect([added.exitCode, added.out]).toEqual([1, '']);
+    expect(added.err).toContain('remove it with `berth hosts remove hst_1`');
     expect(existsSync(certificates)).toBe(false);
   });
 

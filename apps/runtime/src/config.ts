@@ -3,9 +3,10 @@ import { BrokerEnv, LOG_LEVELS, readEnv, UnsuitableHostError, type Env, type Log
 import { isId } from '@berth/kernel';
 import { readOperatorSettings, type OperatorSettings } from '@berth/operator-file';
 import type { RestartPolicy } from '@berth/guest-protocol';
+import type { ServerCertificate } from '@berth/sockets';
 import type { ConfiguredDriver } from './driver/driver-definition.js';
 import { chooseDriver } from './driver/driver-registry.js';
-import { readDataPortTls, type DataPortTls } from './transfer/data-port-tls.js';
+import { readDataPortTls } from './transfer/data-port-tls.js';
 
 export abstract class RuntimeConfig extends BrokerEnv {
   abstract readonly logLevel: LogLevel;
@@ -40,7 +41,7 @@ export abstract class RuntimeConfig extends BrokerEnv {
     readonly port: number;
     readonly url: string | undefined;
     /** With these it is served over TLS. */
-    readonly tls: DataPortTls | undefined;
+    readonly tls: ServerCertificate | undefined;
   };
 }
 

@@ -8,6 +8,7 @@ import type { ReportObservation } from '@berth/contracts/agents';
 import type { ChangeFile, FileChange, StartAgent, Transfer } from '@berth/contracts/runtime';
 import { newId } from '@berth/kernel';
 import { createLogger } from '@berth/telemetry';
+import type { ServerCertificate } from '@berth/sockets';
 import { request, type Dispatcher } from 'undici';
 import type { ActivityView } from '../agent/activity.js';
 import { agentFolders } from '../agent/agent-folders.js';
@@ -26,7 +27,6 @@ import { HostExecutions } from '../execution/host-executions.js';
 import { AgentLogs } from '../logs/agent-logs.js';
 import { SystemLog } from '../logs/system-log.js';
 import { DataPort } from '../transfer/data-port.js';
-import type { DataPortTls } from '../transfer/data-port-tls.js';
 import { Transfers } from '../transfer/transfers.js';
 import { TransfersNatsController } from '../transfer/transfers.nats-controller.js';
 import { TransferTickets } from '../transfer/transfer-tickets.js';
@@ -58,7 +58,7 @@ export class HostFixture {
     private readonly outsideDir: string,
     readonly driver: ProcessDriver,
     readonly agents: HostedAgents,
-    tls: DataPortTls | undefined,
+    tls: ServerCertificate | undefined,
   ) {
     this.logs = new AgentLogs({ dataDir }, agents);
     this.deliveries = new Deliveries(agents, new DeliveryJournal({ dataDir }));
@@ -76,7 +76,7 @@ export class HostFixture {
       dataDir?: string;
       features?: ProcessDriverOptions['features'];
       gatewayUrl?: string;
-      tls?: DataPortTls | undefined;
+      tls?: ServerCertificate | undefined;
     } = {},
   ): Promise<HostFixture> {
     const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'berth-host-'));

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import type { EnvReader } from '@berth/config';
 import type { ServerCertificate } from '@berth/sockets';
 
-/** The certificate of this host's data port, as `berth hosts add` issues it. */
-export type DataPortTls = ServerCertificate;
-
-/** Reads BERTH_DATA_CERT and BERTH_DATA_KEY, paths of PEM files; undefined if neither is set. */
-export const readDataPortTls = (reader: EnvReader): DataPortTls | undefined => {
+/**
+ * Reads BERTH_DATA_CERT and BERTH_DATA_KEY, paths of the PEM files that `berth hosts add` writes; undefined if neither is
+ * set.
+ */
+export const readDataPortTls = (reader: EnvReader): ServerCertificate | undefined => {
   const paths = { cert: reader.optional('BERTH_DATA_CERT'), key: reader.optional('BERTH_DATA_KEY') };
   if (paths.cert === undefined && paths.key === undefined) return undefined;
   if (paths.cert === undefined || paths.key === undefined) {
