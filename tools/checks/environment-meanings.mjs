@@ -56,7 +56,7 @@ export const MEANINGS = {
     'The name of this installation on the broker: 1 to 32 letters, digits, hyphens and underscores. Installations that share a broker need different names.',
   BERTH_LOG_LEVEL: 'The log level.',
   BERTH_MAX_CONNECTIONS:
-    'The maximum number of open connections of the gateway; by default half of the descriptors of the process, at most 10,000.',
+    'The maximum number of open connections of the gateway; by default three tenths of the descriptors of the process, at most 10,000.',
   BERTH_END_USER_REQUESTS_PER_MINUTE:
     'The number of requests that an end user may send in 60 seconds, with all its tokens; beyond it 429.',
   BERTH_MESSAGES_PER_MINUTE: 'The number of messages per minute to one agent; beyond it 429.',

@@ -1,6 +1,6 @@
 import type { BlockList } from 'node:net';
 import { readEnv, ServiceEnv, type Env, type RuntimeDriver } from '@berth/config';
-import { shareOfDescriptors } from '@berth/sockets';
+import { CONNECTIONS, shareOfDescriptors } from '@berth/sockets';
 import { readKeyring, type Keyring } from '@berth/persistence';
 import { readAllowedOrigins } from './allowed-origins.js';
 import { readPublicAddresses, readTrustedProxies } from './public-addresses.js';
@@ -33,9 +33,6 @@ export abstract class GatewayConfig extends ServiceEnv {
 
 const ONLY_THIS_MACHINE = '127.0.0.1';
 const ALL_INTERFACES = '0.0.0.0';
-/** The other half of the file descriptors is for the connections to the services and their own files. */
-const SHARE_OF_DESCRIPTORS = 0.5;
-const MAX_CONNECTIONS = 10_000;
 
 /**
  * PORT (8080), BERTH_HOST, BERTH_CLIENT_TIMEOUT_SECONDS (60), BERTH_MAX_CONNECTIONS, BERTH_RUNTIME (process),
@@ -54,8 +51,7 @@ export const readGatewayConfig = (env: Env): GatewayConfig => {
     clientTimeoutMs:
       reader.integer('BERTH_CLIENT_TIMEOUT_SECONDS', { default: 60, min: 1, max: 3_600 }) * 1_000,
     maxConnections:
-      reader.optionalInteger('BERTH_MAX_CONNECTIONS', { min: 1 }) ??
-      shareOfDescriptors(SHARE_OF_DESCRIPTORS, MAX_CONNECTIONS),
+      reader.optionalInteger('BERTH_MAX_CONNECTIONS', { min: 1 }) ?? shareOfDescriptors(CONNECTIONS.gateway),
     runtime,
     ...readPublicAddresses(reader),
     allowedOrigins: readAllowedOrigins(reader),

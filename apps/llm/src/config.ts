@@ -1,5 +1,6 @@
 import { readEnv, ServiceEnv, type Env } from '@berth/config';
 import { readOperatorSettings, type OperatorSettings } from '@berth/operator-file';
+import { CONNECTIONS, shareOfDescriptors } from '@berth/sockets';
 
 export abstract class LlmConfig extends ServiceEnv {
   /** Where the route is served. Port 0 picks a free port; `url` is the address that gateways use. */
@@ -8,6 +9,7 @@ export abstract class LlmConfig extends ServiceEnv {
     readonly port: number;
     readonly url: string | undefined;
   };
+  abstract readonly maxConnections: number;
   abstract readonly operator: OperatorSettings;
   /** The value of a variable that the operator's file names. */
   abstract readonly apiKey: (variable: string) => string | undefined;
@@ -26,6 +28,7 @@ export const readLlmConfig = (env: Env): LlmConfig => {
       port: reader.integer('BERTH_LLM_PORT', { default: 0, min: 0, max: 65_535 }),
       url: reader.optionalUrl('BERTH_LLM_URL', ['http', 'https']),
     },
+    maxConnections: shareOfDescriptors(CONNECTIONS.llm),
     operator: readOperatorSettings(reader),
     apiKey: (variable) => env[variable],
   });

@@ -163,3 +163,33 @@ describe('a suspension', () => {
     },
   );
 });
+
+describe('the connections of one account', () => {
+  it('leave others one: a further call is 429 until one of its calls has ended', async () => {
+    const others = await served.url();
+    const service = await served.launch(undefined, { maxConnections: 3 });
+    const agent = served.agent();
+    const url = await eventually(async () => {
+      const found = await served.url();
+      expect(found).not.toBe(others);
+      return found;
+    });
+    const list = (): Promise<Response> =>
+      fetch(`${url}/agent/v1/llm/openai/v1/models`, { headers: { authorization: `Bearer ${agent.token}` } });
+    const gate = Promise.withResolvers<undefined>();
+    served.upstream.on('gpt', { beforeHeaders: gate.promise });
+    const already = served.upstream.requestsFor('gpt').length;
+    const calls = [1, 2].map(() => served.chat(agent, {}, url));
+    await eventually(() => expect(served.upstream.requestsFor('gpt')).toHaveLength(already + 2));
+    const refused = await list();
+    expect([refused.status, refused.headers.get('retry-after'), await refused.json()]).toMatchObject([
+      429,
+      '1',
+      { error: { type: 'rate_limit_error', code: 'rate_limited' } },
+    ]);
+    gate.resolve(undefined);
+    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200, 200]);
+    await eventually(async () => expect((await list()).status).toBe(200));
+    await served.stopService(service);
+  });
+});

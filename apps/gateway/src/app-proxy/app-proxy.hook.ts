@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { isDomainError } from '@berth/kernel';
 import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
+import { ConnectionShares } from '../auth/connection-shares.js';
 import { rateRefusal } from '../auth/request-rate.js';
 import { errorResponse } from '../http/error-response.js';
 import type { ApiReply, ApiRequest, HttpServer } from '../http/fastify-types.js';
@@ -22,6 +23,7 @@ export class AppProxyHook {
     private readonly access: AppAccess,
     private readonly entrance: AppEntrance,
     private readonly forwarder: AppForwarder,
+    private readonly shares: ConnectionShares,
     private readonly log: Logger,
   ) {}
 
@@ -68,7 +70,8 @@ export class AppProxyHook {
       (caller.byCookie ? crossSiteRefusal(raw, origin) : undefined) ??
       (ownPathOf(target) !== undefined || isReserved(request.method, target) ? notForCallers() : undefined) ??
       ambiguityOf(raw, target) ??
-      rateRefusal(caller.principal);
+      rateRefusal(caller.principal) ??
+      this.shares.refusalOf(caller.principal, reply);
     if (refusal !== undefined) throw refusal;
     await this.forwarder.forward(request, reply, caller, target.target);
   }

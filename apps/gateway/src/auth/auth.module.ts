@@ -7,6 +7,7 @@ import {
 } from './authenticators.js';
 import { ShownSecrets } from './shown-secrets.js';
 import { WebhookAuthentication } from './webhook-authentication.js';
+import { ConnectionShares } from './connection-shares.js';
 import { CredentialWatch } from './credential-watch.js';
 
 @Module({
@@ -15,10 +16,11 @@ import { CredentialWatch } from './credential-watch.js';
     EndUserAuthenticator,
     AgentAuthenticator,
     Authenticators,
+    ConnectionShares,
     CredentialWatch,
     WebhookAuthentication,
     ShownSecrets,
   ],
-  exports: [Authenticators, CredentialWatch, WebhookAuthentication, ShownSecrets],
+  exports: [Authenticators, ConnectionShares, CredentialWatch, WebhookAuthentication, ShownSecrets],
 })
 export class AuthModule {}

@@ -142,9 +142,9 @@ export const codesOf = ({
 
 const accessCodes = (accepts: AcceptedPrincipals): readonly ErrorCode[] => [
   'unauthenticated',
+  'rate_limited',
   ...(accepts.key === undefined ? [] : (['account_suspended'] as const)),
   ...(accepts.end_user === undefined ? [] : (['end_user_suspended'] as const)),
   ...(keyScopesOf(accepts).some((scope) => scope !== 'read') ? (['missing_scope'] as const) : []),
   ...(accepts.end_user === undefined && accepts.viewer === undefined ? [] : (['token_scope'] as const)),
-  ...(accepts.end_user === undefined ? [] : (['rate_limited'] as const)),
 ];

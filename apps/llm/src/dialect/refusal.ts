@@ -66,6 +66,15 @@ export const serviceUnavailable = (): Refusal =>
     { 'retry-after': '1' },
   );
 
+export const tooManyCalls = (): Refusal =>
+  new Refusal(
+    429,
+    'rate_limit_error',
+    'rate_limited',
+    'The account has as many calls open as leave connections for others. Try again in a moment.',
+    { 'retry-after': '1' },
+  );
+
 /** The refusals that ledgers and suspensions decide, by code. */
 export const refusalOf = (code: string): Refusal => REFUSALS[code]?.() ?? serviceUnavailable();
 

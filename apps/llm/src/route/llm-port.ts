@@ -1,4 +1,4 @@
-import { GuardedServer, shareOfDescriptors, type ConnectionBounds } from '@berth/sockets';
+import { GuardedServer } from '@berth/sockets';
 import { ServiceContext } from '@berth/service';
 import { Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { LlmConfig } from '../config.js';
@@ -8,11 +8,7 @@ const HEADERS_MS = 10_000;
 const KEEP_ALIVE_MS = 65_000;
 /** A body of 32 MiB over a slow line. */
 const REQUEST_MS = 600_000;
-const BOUNDS: ConnectionBounds = {
-  most: shareOfDescriptors(0.4, 8_000),
-  idleMs: KEEP_ALIVE_MS + HEADERS_MS,
-  stalledMs: 120_000,
-};
+const STALLED_MS = 120_000;
 
 /** The HTTP server of the route. Gateways forward to it what agents send. */
 @Injectable()
@@ -31,7 +27,8 @@ export class LlmPort implements OnModuleInit, BeforeApplicationShutdown {
       requestTimeout: REQUEST_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
     };
-    this.#server = new GuardedServer(options, BOUNDS, (server) => {
+    const bounds = { most: config.maxConnections, idleMs: KEEP_ALIVE_MS + HEADERS_MS, stalledMs: STALLED_MS };
+    this.#server = new GuardedServer(options, bounds, (server) => {
       server.on('request', (request, response) => void route.serve({ request, response }));
     });
   }

@@ -1,10 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { LlmCaller } from '@berth/contracts/agents';
 import { isDomainError } from '@berth/kernel';
+import { FairShares } from '@berth/sockets';
 import { Logger } from '@berth/telemetry';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { LlmConfig } from '../config.js';
 import { dialectOf, operationsOf, type Operation } from '../dialect/operation.js';
-import { bodyOf, Refusal, refusalOf, serviceUnavailable, unauthenticated } from '../dialect/refusal.js';
+import {
+  bodyOf,
+  Refusal,
+  refusalOf,
+  serviceUnavailable,
+  tooManyCalls,
+  unauthenticated,
+} from '../dialect/refusal.js';
 import { modelList } from '../models/model-list.js';
 import { ModelCatalogue } from '../models/model-catalogue.js';
 import { agentCredentialOf } from './agent-credential.js';
@@ -23,13 +32,19 @@ export interface HttpExchange {
 /** Serves the route; every error has the shape of the dialect. */
 @Injectable()
 export class LlmRoute {
+  /** Of the connections, by account. */
+  readonly #shares: FairShares;
+
   constructor(
     private readonly callers: CallerLookup,
     private readonly models: ModelCatalogue,
     private readonly calls: MeteredCalls,
     private readonly exchange: CallExchange,
     private readonly log: Logger,
-  ) {}
+    @Inject(LlmConfig) { maxConnections }: Pick<LlmConfig, 'maxConnections'>,
+  ) {
+    this.#shares = new FairShares(maxConnections);
+  }
 
   async serve(http: HttpExchange): Promise<void> {
     const path = (http.request.url ?? '/').split('?', 1)[0] ?? '/';
@@ -45,6 +60,10 @@ export class LlmRoute {
   private async run(path: string, http: HttpExchange): Promise<void> {
     const { request, response } = http;
     const caller = await this.authenticate(request);
+    const free = this.#shares.take(caller.accountId);
+    if (free === undefined) throw tooManyCalls();
+    if (response.destroyed) free();
+    else response.once('close', free);
     const operation = operationAt(path, request.method ?? '');
     if (operation.name === 'models') {
       const { dialect } = operation;

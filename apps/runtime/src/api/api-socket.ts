@@ -3,11 +3,11 @@ import { lchown, rm, stat } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { API_SOCKET } from '@berth/guest-protocol';
-import { openSocketPath, shareOfDescriptors, type SocketPath } from '@berth/sockets';
+import { CONNECTIONS, openSocketPath, shareOfDescriptors, type SocketPath } from '@berth/sockets';
 import { LlmCalls, type Hold } from './llm-calls.js';
 
 /** Connections of all agents of the host together, and of one agent: one alone cannot take those of the others. */
-export const MOST_CONNECTIONS = shareOfDescriptors(0.25, 4_000);
+export const MOST_CONNECTIONS = shareOfDescriptors(CONNECTIONS.agentApi);
 const MOST_OF_ONE_AGENT = Math.min(256, Math.ceil(MOST_CONNECTIONS / 4));
 
 /** Berth's API as one agent reaches it. */

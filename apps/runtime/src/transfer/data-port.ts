@@ -1,7 +1,13 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { DomainError, isDomainError } from '@berth/kernel';
-import { endSocket, GuardedServer, shareOfDescriptors, type ConnectionBounds } from '@berth/sockets';
+import {
+  CONNECTIONS,
+  endSocket,
+  GuardedServer,
+  shareOfDescriptors,
+  type ConnectionBounds,
+} from '@berth/sockets';
 import { Logger } from '@berth/telemetry';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { RuntimeConfig } from '../config.js';
@@ -21,7 +27,7 @@ const REQUEST_MS = 3_600_000;
 const TIMEOUT_CHECK_MS = 2_000;
 /** Gateways keep few connections each, and most descriptors are reserved for agents. */
 const BOUNDS: ConnectionBounds = {
-  most: shareOfDescriptors(0.25, 4_000),
+  most: shareOfDescriptors(CONNECTIONS.dataPort),
   idleMs: KEEP_ALIVE_MS + HEADERS_MS,
   stalledMs: 120_000,
 };

@@ -1,7 +1,8 @@
 export { endSocket, isEnding } from './end-socket.js';
 export { GuardedServer, type ServerAddress, type ServerCertificate } from './guarded-server.js';
 export { guardServer, type ConnectionBounds, type GuardedConnections } from './guard-server.js';
-export { shareOfDescriptors } from './descriptors.js';
+export { CONNECTIONS, shareOfDescriptors } from './descriptors.js';
+export { FairShares } from './fair-shares.js';
 export { openSocketPath, type SocketPath } from './socket-path.js';
 export { servePrivately, type PrivateServer } from './private-server.js';
 export { holdSocket, type HeldSocket } from './held-socket.js';
