@@ -85,6 +85,11 @@ export class AgentDisks {
     return this.#imageOf(agentId).unmount();
   }
 
+  /** Unmounts it, and waits until the kernel has released it. A no-op if it is not mounted. Errors: `box_stuck`. */
+  release(agentId: string): Promise<void> {
+    return this.#imageOf(agentId).release();
+  }
+
   /** Unmounts the disks of all agents but those. */
   async unmountAll(except: ReadonlySet<string>): Promise<void> {
     const agents = join(this.dataDir, 'agents');

@@ -1,37 +1,65 @@
+const CALLS_AT_ONCE = 4;
+/** A call removes its containers one after the other; a shim that does not respond delays those after it. */
+const MOST_PER_CALL = 8;
+
+/** The removal of a container. */
+export interface Removal {
+  /** Resolves when its turn has come. */
+  readonly begun: Promise<void>;
+  /** Resolves when the container is removed. Rejects with the error of its own removal only. */
+  readonly ended: Promise<void>;
+}
+
+interface Waiting {
+  readonly id: string;
+  readonly begun: PromiseWithResolvers<void>;
+  readonly ended: PromiseWithResolvers<void>;
+}
+
 /**
- * Removes containers, all that are waiting with one call: a host that shuts down removes all its containers at once, and
- * a call for each of them would take many times as long.
+ * Removes containers with few calls: a host that shuts down removes all its containers at once, and a call for each of them
+ * would take many times as long.
  */
 export class ContainerRemoval {
-  readonly #waiting = new Set<string>();
-  #next: Promise<void> | undefined;
-  #current: Promise<void> = Promise.resolve();
+  readonly #waiting: Waiting[] = [];
+  readonly #running = new Set<Promise<unknown>>();
 
   constructor(private readonly removeAll: (ids: readonly string[]) => Promise<unknown>) {}
 
   /** Resolves when no removal is under way. */
-  get ended(): Promise<void> {
-    return (this.#next ?? this.#current).catch(() => undefined);
+  async ended(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  /** Resolves when the container is removed. Rejects with the error of its own removal only. */
-  async remove(id: string): Promise<void> {
-    this.#waiting.add(id);
-    this.#next ??= this.#current.then(() => this.#removeWaiting());
-    const together = this.#next;
-    // One failed container must not be another's error.
-    await together.catch(() => this.removeAll([id]));
+  remove(id: string): Removal {
+    const waiting = { id, begun: Promise.withResolvers<void>(), ended: Promise.withResolvers<void>() };
+    this.#waiting.push(waiting);
+    // Others of the same moment share the call.
+    queueMicrotask(() => this.#callNext());
+    return { begun: waiting.begun.promise, ended: waiting.ended.promise };
   }
 
-  async #removeWaiting(): Promise<void> {
-    const ids = [...this.#waiting];
-    this.#waiting.clear();
-    this.#next = undefined;
-    const removing = this.removeAll(ids);
-    this.#current = removing.then(
-      () => undefined,
-      () => undefined,
+  #callNext(): void {
+    if (this.#waiting.length === 0 || this.#running.size >= CALLS_AT_ONCE) return;
+    const call = this.#remove(this.#waiting.splice(0, MOST_PER_CALL)).finally(() => {
+      this.#running.delete(call);
+      this.#callNext();
+    });
+    this.#running.add(call);
+    this.#callNext();
+  }
+
+  /** Does not reject. */
+  async #remove(batch: readonly Waiting[]): Promise<void> {
+    for (const { begun } of batch) begun.resolve();
+    const together = await this.removeAll(batch.map(({ id }) => id)).then(
+      () => true,
+      () => false,
     );
-    await removing;
+    for (const { id, ended } of batch) {
+      if (together) ended.resolve();
+      // One failed container must not be another's error.
+      else await this.removeAll([id]).then(() => ended.resolve(), ended.reject);
+    }
   }
 }

@@ -3,6 +3,7 @@ import { open, readFile, rename, rm, stat, truncate } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { becomesTrue } from '../../poll.js';
 import { DriverError } from '../driver-error.js';
+import { isSmallerThan } from './ext4-size.js';
 import { mountPointsOf } from './mount-points.js';
 
 const run = promisify(execFile);
@@ -27,33 +28,55 @@ export class DiskImage {
     private readonly owner: { readonly uid: number; readonly gid: number },
   ) {}
 
-  /** Creates the file system, or checks and grows an existing one; it never shrinks. Then mounts it. */
+  /**
+   * Creates the file system, or checks and grows an existing one; it never shrinks. Then mounts it. Errors: `box_stuck`,
+   * while the kernel still has it mounted somewhere.
+   */
   async mount(bytes: number): Promise<void> {
-    await this.unmount();
+    await this.release();
     const size = await sizeOf(this.file);
     if (size === undefined) await this.#create(bytes);
     else {
-      await this.#check(size < bytes);
-      if (size < bytes) await this.#grow(bytes);
+      const whole = Math.max(size, bytes);
+      const isSmall = await isSmallerThan(this.file, whole);
+      await this.#check(isSmall);
+      if (isSmall) await this.#grow(whole);
     }
     await run('mount', ['-t', 'ext4', '-o', 'loop,nosuid,nodev,discard', this.file, this.mountPoint]);
   }
 
-  /** Unmounts it wherever it is mounted. A no-op if it is not mounted. Errors: `box_stuck`. */
+  /**
+   * Unmounts it wherever this process sees it mounted; other mount namespaces and overlays may still hold it. A no-op if
+   * it is not mounted. Errors: `box_stuck`.
+   */
   async unmount(): Promise<void> {
-    const released = async (): Promise<boolean> => {
+    const unmounted = async (): Promise<boolean> => {
       const points = mountPointsOf(await readFile('/proc/self/mountinfo', 'utf8'), this.mountPoint);
       // Busy for a moment after the last process has ended.
       for (const point of points) await run('umount', [point]).catch(() => undefined);
       return points.length === 0;
     };
-    if (!(await becomesTrue(released, RELEASED_WITHIN_MS)))
-      throw new DriverError('box_stuck', 'The volume of the agent could not be released.');
+    await within(unmounted);
+  }
+
+  /**
+   * Unmounts it, and waits until the kernel has ended the file system: only then may another program write to the image.
+   * The kernel releases the loop device at that moment. Errors: `box_stuck`.
+   */
+  async release(): Promise<void> {
+    await this.unmount();
+    if ((await sizeOf(this.file)) !== undefined) await within(async () => !(await this.#isAttached()));
   }
 
   async remove(): Promise<void> {
-    await this.unmount();
+    await this.release();
     await rm(this.file, { force: true });
+  }
+
+  /** Compares inodes: a process of another mount namespace may have attached the image under another path. */
+  async #isAttached(): Promise<boolean> {
+    const { stdout } = await run('losetup', ['--associated', this.file, '--noheadings', '--output', 'NAME']);
+    return stdout !== '';
   }
 
   async #create(bytes: number): Promise<void> {
@@ -81,6 +104,11 @@ export class DiskImage {
     await run('resize2fs', [this.file]);
   }
 }
+
+const within = async (released: () => Promise<boolean>): Promise<void> => {
+  if (!(await becomesTrue(released, RELEASED_WITHIN_MS)))
+    throw new DriverError('box_stuck', 'The volume of the agent could not be released.');
+};
 
 const sizeOf = async (file: string): Promise<number | undefined> =>
   stat(file).then(

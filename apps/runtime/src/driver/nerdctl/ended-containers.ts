@@ -22,7 +22,7 @@ export interface KnownContainers {
   readonly creating: ReadonlySet<string>;
 }
 
-/** The removal of an ended container takes longer only while its shim does not respond. Nothing waits for that. */
+/** A removal whose turn has come takes longer only while a shim does not respond. Nothing waits for that. */
 const REMOVED_WITHIN_MS = 2_000;
 const CLOSED_WITHIN_MS = 3_000;
 const SWEPT_WITHIN_MS = 1_000;
@@ -30,7 +30,7 @@ const SWEPT_WITHIN_MS = 1_000;
 /** Removes containers that have ended, and those that failed calls have left. */
 export class EndedContainers {
   /** The removals that `discarded` still waits for, by agent. */
-  readonly #discarding = new Map<string, Promise<void>>();
+  readonly #discarding = new Map<string, Promise<boolean>>();
   /** Containers that have ended and are not removed yet. */
   readonly #left = new Set<string>();
   readonly #removal = new ContainerRemoval((ids) => this.#remove(ids));
@@ -52,7 +52,7 @@ export class EndedContainers {
         isKnown: ({ agentId, id }) => known.creating.has(agentId) || known.containers.get(agentId) === id,
         remove: async ({ agentId, id }) => {
           await killAll(host().cgroups, host().groups.nameOf(agentId, id));
-          await this.#removal.remove(id);
+          await this.#removal.remove(id).ended;
           this.#left.delete(id);
         },
         forgetAllBut: (listed) => this.forgetAllBut(listed),
@@ -91,9 +91,9 @@ export class EndedContainers {
     this.#discarding.set(agentId, discarded);
   }
 
-  /** Waits for the removal of the agent's container. */
-  async discarded(agentId: string): Promise<void> {
-    await this.#discarding.get(agentId);
+  /** Waits for the removal of the agent's container. Returns whether nothing of it is left. */
+  async discarded(agentId: string): Promise<boolean> {
+    return (await this.#discarding.get(agentId)) ?? true;
   }
 
   /** Removes what failed calls have left until the signal aborts or the work `beside` ends. */
@@ -109,7 +109,7 @@ export class EndedContainers {
 
   /** Waits a while for removals that are under way, and leaves no process of those that take longer. */
   async close(): Promise<void> {
-    await atMost(CLOSED_WITHIN_MS, this.#removal.ended);
+    await atMost(CLOSED_WITHIN_MS, this.#removal.ended());
     const swept = this.#endShims().catch((error: unknown) => {
       this.log.warn({ err: error }, 'shims may be left');
     });
@@ -129,17 +129,20 @@ export class EndedContainers {
       if (!(await hasContainer(containerd, container))) signal(pid, 'SIGKILL');
   }
 
-  async #discard(agentId: string, container: string): Promise<void> {
+  async #discard(agentId: string, container: string): Promise<boolean> {
     this.#left.add(container);
-    const removal = this.#removal.remove(container).then(
+    const { begun, ended } = this.#removal.remove(container);
+    const removal = ended.then(
       () => void this.#left.delete(container),
       (error: unknown) => {
         this.suspect();
         this.log.warn({ agentId, err: error }, 'an ended container could not be removed yet');
       },
     );
+    await begun;
     await atMost(REMOVED_WITHIN_MS, removal);
     await this.host().groups.remove(agentId);
+    return !this.#left.has(container);
   }
 
   async #remove(ids: readonly string[]): Promise<void> {

@@ -213,7 +213,8 @@ export class NerdctlDriver extends Driver {
       this.#containers.delete(agentId);
       this.#ended.discard(agentId, container);
     }
-    await this.#ended.discarded(agentId);
+    // A container's root file system may be on the volume's disk.
+    if (await this.#ended.discarded(agentId)) await this.#open.disks.release(agentId);
     // A start that failed before the driver knew its container has left some.
     if (container === undefined) await this.#open.groups.remove(agentId);
   }

@@ -1,0 +1,56 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { containerTestHost } from '@berth/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DriverFixture } from '../driver-contract/driver.fixture.js';
+import { nerdctlDriverOn, nerdctlDriverUnderTest } from './__fixtures__/nerdctl-driver.fixture.js';
+import { instanceOf, namespaceOf } from './installation.js';
+import { listShims } from './shims.js';
+
+/** More than are removed at a time. */
+const AGENTS = 6;
+/** So that those whose turn comes last wait for longer than a single removal may take. */
+const REMOVAL_SECONDS = 1.5;
+
+describe('agents that all go cold at once', () => {
+  let folder: string;
+  let host: DriverFixture;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'berth-cold-'));
+    const nerdctl = join(folder, 'nerdctl');
+    writeFileSync(
+      nerdctl,
+      `#!/bin/sh
+for word; do case $word in --*) ;; *) command=$word; break;; esac; done
+[ "$command" = rm ] && sleep ${String(REMOVAL_SECONDS)}
+exec nerdctl "$@"
+`,
+      { mode: 0o755 },
+    );
+    host = await DriverFixture.open({
+      ...nerdctlDriverUnderTest,
+      create: (dataDir) => nerdctlDriverOn(dataDir, containerTestHost().address, { nerdctl }),
+    });
+  });
+
+  afterAll(async () => {
+    await host.destroy();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('cost the host nothing but their disks as soon as they have stopped, however slowly containers are removed', async () => {
+    const started = await Promise.all(Array.from({ length: AGENTS }, () => host.start()));
+    await Promise.all(started.map(({ box }) => host.driver.stop(box.agentId, 0)));
+    const backing = execFileSync('losetup', ['--list', '--noheadings', '--output', 'BACK-FILE'], {
+      encoding: 'utf8',
+    });
+    expect({
+      shims: await listShims(namespaceOf(await instanceOf(host.dataDir))),
+      loopDevices: backing.split('\n').filter((file) => file.startsWith(host.dataDir)),
+      containers: await host.listed(),
+    }).toEqual({ shims: [], loopDevices: [], containers: [] });
+  });
+});
