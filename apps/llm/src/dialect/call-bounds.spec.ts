@@ -70,7 +70,7 @@ describe('the limit of the output', () => {
     [RESPONSES, { max_output_tokens: 7 }, 7],
     [MESSAGES, { max_tokens: 8 }, 8],
   ])('is the larger of those that the caller set: $1', (operation, body, tokens) => {
-    expect(outputLimit(body, operation, MODEL)).toEqual({ tokens, member: null });
+    expect(outputLimit(body, operation, MODEL)).toMatchObject({ tokens, isCallers: true });
   });
 
   it.each([
@@ -78,28 +78,24 @@ describe('the limit of the output', () => {
     [RESPONSES, 'max_output_tokens'],
     [MESSAGES, 'max_tokens'],
   ])('is set to what the model allows, in $1, if the caller set none, or null', (operation, member) => {
-    const expected = { tokens: 1_000, member };
+    const expected = { tokens: 1_000, members: [member], isCallers: false };
     expect(outputLimit({}, operation, MODEL)).toEqual(expected);
     expect(outputLimit({ [member]: null }, operation, MODEL)).toEqual(expected);
   });
 
   it('is not taken from a member of another route', () => {
-    expect(outputLimit({ max_tokens: 1 }, RESPONSES, MODEL).member).toBe('max_output_tokens');
-    expect(outputLimit({ max_output_tokens: 1 }, CHAT, MODEL).member).toBe('max_completion_tokens');
+    expect(outputLimit({ max_tokens: 1 }, RESPONSES, MODEL).tokens).toBe(1_000);
+    expect(outputLimit({ max_output_tokens: 1 }, CHAT, MODEL).tokens).toBe(1_000);
   });
 
-  it('is written to the member that the model names, and read from it', () => {
+  it('is read from the member that the model names, too', () => {
     const model = aModel({ outputLimitMember: 'max_new_tokens' });
-    expect(outputLimit({}, CHAT, model)).toEqual({ tokens: 1_000, member: 'max_new_tokens' });
-    expect(outputLimit({ max_new_tokens: 9, max_tokens: 3 }, CHAT, model)).toEqual({
-      tokens: 9,
-      member: null,
-    });
+    expect(outputLimit({ max_new_tokens: 9, max_tokens: 3 }, CHAT, model).tokens).toBe(9);
   });
 
   it('does not exist on a route without output', () => {
     for (const operation of [EMBEDDINGS, COUNT_TOKENS])
-      expect(outputLimit({}, operation, MODEL)).toEqual({ tokens: 0, member: null });
+      expect(outputLimit({}, operation, MODEL)).toEqual({ tokens: 0, members: [], isCallers: false });
   });
 });
 
@@ -126,8 +122,9 @@ describe('what is not a positive integer', () => {
       expect(() => outputLimit(body, operation, MODEL)).toThrow(expect.objectContaining(refused));
   });
 
-  it.each(NOT_POSITIVE)('is refused as the number of choices: %j', (n) => {
-    expect(() => choicesOf({ n })).toThrow(expect.objectContaining(refused));
+  it.each(NOT_POSITIVE)('is refused as the number of choices, under any of its names: %j', (count) => {
+    for (const body of [{ n: count }, { n: 2, best_of: count }])
+      expect(() => choicesOf(body)).toThrow(expect.objectContaining(refused));
   });
 });
 
@@ -135,4 +132,12 @@ describe('the number of choices', () => {
   it('is `n`, and 1 if the caller did not set it', () => {
     expect([choicesOf({ n: 3 }), choicesOf({}), choicesOf({ n: null })]).toEqual([3, 1, 1]);
   });
+
+  it.each(['best_of', 'n_cmpl', 'num_return_sequences', 'candidate_count'])(
+    'is the largest of those that the caller set, `%s` among them',
+    (member) => {
+      expect([choicesOf({ [member]: 7 }), choicesOf({ n: 3, [member]: 7 })]).toEqual([7, 7]);
+      expect(choicesOf({ n: 9, [member]: 7 })).toBe(9);
+    },
+  );
 });

@@ -1,5 +1,6 @@
 import type { Model } from '../models/model-catalogue.js';
 import type { Operation } from './operation.js';
+import { CHOICE_MEMBERS } from './billed-members.js';
 import { memberOf } from './json-value.js';
 import { invalidRequest } from './refusal.js';
 import { hasUrl } from './stored-references.js';
@@ -8,8 +9,8 @@ import type { RequestBody } from './unsupported-parameters.js';
 /** What the dialect adds to a body: names of roles, separators. */
 const OVERHEAD_TOKENS = 1_024;
 
-/** The members that limit the output, by route; the first is set when the caller set none. */
-const LIMITS: Readonly<Partial<Record<Operation['name'], readonly string[]>>> = {
+/** The members by which callers limit the output, by route; the first is the one that is sent. */
+const LIMITS: Readonly<Partial<Record<Operation['name'], readonly [string, ...string[]]>>> = {
   'chat/completions': ['max_completion_tokens', 'max_tokens'],
   responses: ['max_output_tokens'],
   messages: ['max_tokens'],
@@ -27,23 +28,29 @@ export const inputBound = (body: RequestBody, sentBytes: number, { contextTokens
 export interface OutputLimit {
   /** 0: the route has no output. */
   readonly tokens: number;
-  /** The member that has to be set; null: the caller has set a limit, or there is none to set. */
-  readonly member: string | null;
+  /** The members under which it is sent, alone. */
+  readonly members: readonly string[];
+  /** Whether the caller set it. */
+  readonly isCallers: boolean;
 }
 
 /** Errors: 400 for a limit that is not a positive integer. */
 export const outputLimit = (body: RequestBody, { name }: Operation, model: Model): OutputLimit => {
-  const members = LIMITS[name];
-  if (members === undefined) return { tokens: 0, member: null };
-  const known = model.outputLimitMember === null ? members : [model.outputLimitMember, ...members];
+  const ofRoute = LIMITS[name];
+  if (ofRoute === undefined) return { tokens: 0, members: [], isCallers: false };
+  const { outputLimitMember, maxOutputTokens } = model;
+  const known = [...new Set([outputLimitMember ?? ofRoute[0], ...ofRoute])];
+  // A provider may refuse two rival names of one route; the only name of a route is always heeded.
+  const members = ofRoute.length > 1 ? known.slice(0, 1) : known;
   const limits = known.map((member) => positive(body, member)).filter((limit) => limit !== undefined);
   return limits.length > 0
-    ? { tokens: Math.max(...limits), member: null }
-    : { tokens: model.maxOutputTokens, member: known[0] ?? null };
+    ? { tokens: Math.max(...limits), members, isCallers: true }
+    : { tokens: maxOutputTokens, members, isCallers: false };
 };
 
-/** The number of choices that are generated. Errors: 400 unless it is a positive integer. */
-export const choicesOf = (body: RequestBody): number => positive(body, 'n') ?? 1;
+/** The most choices that are generated. Errors: 400 unless each number of them is a positive integer. */
+export const choicesOf = (body: RequestBody): number =>
+  Math.max(...CHOICE_MEMBERS.map((member) => positive(body, member) ?? 1));
 
 const positive = (body: RequestBody, member: string): number | undefined => {
   const value = memberOf(body, member);

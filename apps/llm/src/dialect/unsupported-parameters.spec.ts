@@ -16,6 +16,15 @@ describe('a call is refused', () => {
     ['mcp_servers', { mcp_servers: [{ type: 'url', url: 'https://a' }] }],
     ['audio', { audio: { voice: 'v', format: 'wav' } }],
     ['inference_geo', { inference_geo: 'us' }],
+    ['prediction', { prediction: { type: 'content', content: 'x' } }],
+    ['search_parameters', { search_parameters: { mode: 'on' } }],
+    ['plugins', { plugins: [{ id: 'web' }] }],
+    ['models', { models: ['dear'] }],
+    ['extra_body', { extra_body: {} }],
+    ['speed', { speed: 'fast' }],
+    ['Model', { model: 'cheap', Model: 'dear' }],
+    ['N', { N: 9 }],
+    ['\u017Ftore', { '\u017Ftore': true }],
     ['Output other than text', { modalities: ['text', 'audio'] }],
     ['Output other than text', { modalities: ['image'] }],
   ])('for its member: %s', (what, body) => {
@@ -96,6 +105,8 @@ describe('a call is refused', () => {
 describe('a call is sent', () => {
   it.each([
     [RESPONSES, { background: false, previous_response_id: null, conversation: null, prompt: null }],
+    [MESSAGES, { speed: 'standard' }],
+    [CHAT, { prediction: null, topK: 3, Tomorrow: true }],
     [CHAT, { web_search_options: null, audio: null, modalities: ['text'], tools: [] }],
     [CHAT, { tools: [{ type: 'function', function: { name: 'f', parameters: { file_id: {} } } }] }],
     [CHAT, { tools: [{ type: 'custom', custom: { name: 'c' } }] }],

@@ -1,22 +1,11 @@
 import type { Operation } from './operation.js';
+import { isDisguised, REFUSED_MEMBERS } from './billed-members.js';
 import { isObject, listOf, memberOf } from './json-value.js';
 import { unsupported, type Refusal } from './refusal.js';
 import { isBareReference, storedReferenceIn } from './stored-references.js';
 
 /** A JSON object that a program sent. */
 export type RequestBody = Readonly<Record<string, unknown>>;
-
-/** Members that would spend unmetered, or reach the data of others, wherever they have a value. */
-const REFUSED = [
-  'previous_response_id',
-  'conversation',
-  'prompt',
-  'container',
-  'web_search_options',
-  'mcp_servers',
-  'audio',
-  'inference_geo',
-] as const;
 
 /** Tools that the program runs itself. */
 const OWN_TOOLS = {
@@ -28,8 +17,10 @@ const OWN_TOOLS = {
 export const unsupportedIn = (body: RequestBody, { dialect, name }: Operation): Refusal | undefined => {
   const background = memberOf(body, 'background');
   if (background !== undefined && background !== false) return unsupported('background');
-  const member = REFUSED.find((one) => memberOf(body, one) !== undefined);
+  const member =
+    REFUSED_MEMBERS.find((one) => memberOf(body, one) !== undefined) ?? Object.keys(body).find(isDisguised);
   if (member !== undefined) return unsupported(member);
+  if ((memberOf(body, 'speed') ?? 'standard') !== 'standard') return unsupported('Another speed');
   const tool = listOf(body['tools']).find((one) => isHosted(one, OWN_TOOLS[dialect]));
   if (tool !== undefined) return unsupported(`The tool ${JSON.stringify(memberOf(tool, 'type') ?? null)}`);
   if (listOf(body['modalities']).some((one) => one !== 'text')) return unsupported('Output other than text');

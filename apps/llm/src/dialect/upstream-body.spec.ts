@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CHAT, EMBEDDINGS, MESSAGES, RESPONSES } from '../fixtures/models.fixture.js';
 import { hidesUsage, upstreamBody } from './upstream-body.js';
 
-const NONE = { member: null, tokens: 0 };
+const NONE = { members: [], tokens: 0 };
 
 describe('the body for the upstream', () => {
   it('is what the caller sent where nothing has to be set, members of tomorrow included', () => {
@@ -12,12 +12,15 @@ describe('the body for the upstream', () => {
     expect(upstreamBody({ model: 'm', input: 'x' }, EMBEDDINGS, NONE)).toEqual({ model: 'm', input: 'x' });
   });
 
-  it('has the limit that was reserved, also in place of null', () => {
-    const limit = { member: 'max_tokens', tokens: 12 };
-    expect(upstreamBody({ model: 'm', max_tokens: null }, MESSAGES, limit)).toEqual({
-      model: 'm',
-      max_tokens: 12,
-    });
+  it.each([
+    { max_tokens: null },
+    { max_tokens: 99 },
+    { max_completion_tokens: 99, max_output_tokens: 99, max_new_tokens: 99, max_tokens_to_sample: 99 },
+    { n_predict: 99, num_predict: 99, max_length: 99 },
+    { MAX_TOKENS: 99, 'max_to\u212Aen\u017F': 99, Max_Completion_Tokens: 99 },
+  ])('has the limit that was reserved in place of every other, whatever its name: %j', (limits) => {
+    const limit = { members: ['max_tokens'], tokens: 12 };
+    expect(upstreamBody({ model: 'm', ...limits }, MESSAGES, limit)).toEqual({ model: 'm', max_tokens: 12 });
   });
 
   it('stores nothing: `store` becomes false, on responses even unasked', () => {

@@ -1,23 +1,32 @@
+import { folded, LIMIT_MEMBERS } from './billed-members.js';
+import type { OutputLimit } from './call-bounds.js';
 import type { Operation } from './operation.js';
 import { isObject, memberOf } from './json-value.js';
 import type { RequestBody } from './unsupported-parameters.js';
 
-/** The limit to set; see `outputLimit`. */
-export interface SetLimit {
-  readonly member: string | null;
-  readonly tokens: number;
-}
-
-/** The body for the upstream: nothing is stored there, nothing is billed at another tier, and the usage is reported. */
-export const upstreamBody = (body: RequestBody, operation: Operation, limit: SetLimit): RequestBody => ({
-  ...body,
-  ...(limit.member === null ? {} : { [limit.member]: limit.tokens }),
+/** The body for the upstream: nothing is stored there, nothing is billed beyond the limit or at another tier, and the usage is reported. */
+export const upstreamBody = (
+  body: RequestBody,
+  operation: Operation,
+  limit: Pick<OutputLimit, 'members' | 'tokens'>,
+): RequestBody => ({
+  ...limited(body, limit),
   ...storeOf(body, operation),
   ...(memberOf(body, 'service_tier') === undefined ? {} : { service_tier: TIERS[operation.dialect] }),
   ...(hidesUsage(body, operation)
     ? { stream_options: { ...objectOf(body['stream_options']), include_usage: true } }
     : {}),
 });
+
+const limited = (
+  body: RequestBody,
+  { members, tokens }: Pick<OutputLimit, 'members' | 'tokens'>,
+): RequestBody => {
+  if (members.length === 0) return body;
+  const dropped = new Set([...LIMIT_MEMBERS, ...members]);
+  const others = Object.entries(body).filter(([name]) => !dropped.has(folded(name)));
+  return Object.fromEntries([...others, ...members.map((member) => [member, tokens] as const)]);
+};
 
 const TIERS = { openai: 'default', anthropic: 'standard_only' };
 

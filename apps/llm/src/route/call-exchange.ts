@@ -47,7 +47,7 @@ export class CallExchange {
         provider: model.provider,
         path: operation.name,
         headers: headersForUpstream(request.headers),
-        body: JSON.stringify(upstreamBody(body, operation, { member: limit.member, tokens: outputTokens })),
+        body: JSON.stringify(upstreamBody(body, operation, { ...limit, tokens: outputTokens })),
         signal: cut.signal,
       };
       const received = await this.upstream.send(sent).catch(async (error: unknown) => {

@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { aModel, CHAT, MESSAGES } from '../fixtures/models.fixture.js';
+import { aModel, CHAT, MESSAGES, RESPONSES } from '../fixtures/models.fixture.js';
 import type { Operation } from '../dialect/operation.js';
+import { upstreamBody } from '../dialect/upstream-body.js';
 import { prepareCall, shownModel } from './prepared-call.js';
 
-const MODELS = [aModel({ name: 'gpt' }), aModel({ name: 'claude', allowedBetas: ['a-1'] }, 'anthropic')];
+const MODELS = [
+  aModel({ name: 'gpt' }),
+  aModel({ name: 'older', outputLimitMember: 'max_tokens' }),
+  aModel({ name: 'own', outputLimitMember: 'max_new_tokens' }),
+  aModel({ name: 'claude', allowedBetas: ['a-1'] }, 'anthropic'),
+];
 const models = {
   find: (dialect: string, name: string) =>
     MODELS.find((model) => model.name === name && model.provider.dialect === dialect),
@@ -51,6 +57,29 @@ describe('a prepared call', () => {
     const unsupported = refused({ status: 400, code: 'unsupported_parameter' });
     expect(() => prepare(CHAT, { model: 'gpt', background: true })).toThrow(unsupported);
   });
+});
+
+describe('the limit of output that is reserved', () => {
+  it.each([
+    [CHAT, 'older', { max_completion_tokens: 1 }, { max_tokens: 1 }],
+    [CHAT, 'older', { max_tokens: 2, max_completion_tokens: 3 }, { max_tokens: 3 }],
+    [CHAT, 'older', {}, { max_tokens: 1_000 }],
+    [CHAT, 'gpt', { max_tokens: 1 }, { max_completion_tokens: 1 }],
+    [CHAT, 'gpt', { max_completion_tokens: 1, n_predict: 99 }, { max_completion_tokens: 1 }],
+    [CHAT, 'own', { max_tokens: 5, max_completion_tokens: 1 }, { max_new_tokens: 5 }],
+    [RESPONSES, 'gpt', { max_output_tokens: 1, max_tokens: 99 }, { max_output_tokens: 1 }],
+    [RESPONSES, 'older', {}, { max_tokens: 1_000, max_output_tokens: 1_000 }],
+    [RESPONSES, 'own', { max_output_tokens: 1 }, { max_new_tokens: 1, max_output_tokens: 1 }],
+    [MESSAGES, 'claude', { max_tokens: 1, max_completion_tokens: 99 }, { max_tokens: 1 }],
+  ] as const)(
+    'is the one that is sent, under the names that the provider heeds and no other: $2 to $1',
+    (operation, model, limits, expected) => {
+      const { body, limit, demand } = prepare(operation, { model, ...limits });
+      const { model: _model, store: _store, ...sent } = upstreamBody(body, operation, limit);
+      expect(sent).toEqual(expected);
+      expect(Object.values(sent)).toContain(demand.bound.outputTokens);
+    },
+  );
 });
 
 describe('the model that the list of calls shows', () => {

@@ -39,7 +39,7 @@ export const prepareCall = (
     choices: choicesOf(body),
     rates: model.rates,
   };
-  return { operation, model, body, limit, demand: { bound, mayShrink: limit.member !== null } };
+  return { operation, model, body, limit, demand: { bound, mayShrink: !limit.isCallers } };
 };
 
 /** What the operator's file accepts as a name, and can be shown. */

@@ -46,7 +46,8 @@ const model = section({
   outputLimitMember: Type.Optional(
     Type.String({
       pattern: '^[a-z][a-z0-9_]{0,63}$',
-      description: 'The member of requests that limits the output; by default that of the route.',
+      description:
+        'The member of requests by which the provider limits the output; by default that of the route.',
     }),
   ),
   allowedBetas: Type.Optional(
