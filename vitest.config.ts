@@ -89,7 +89,6 @@ const LONGEST = [
   'commands-and-transfers.int-spec',
   'data-port.int-spec',
   'event-relay.int-spec',
-  'server-pings.int-spec',
   'accounts/src/outages.int-spec',
   'chat-faults.int-spec',
   'service/src/recovery.int-spec',

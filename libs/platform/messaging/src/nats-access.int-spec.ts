@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAccount, createOperator, createUser, type KeyPair } from '@nats-io/nkeys';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { keepingLogger } from './__fixtures__/lines.fixture.js';
 import { freePort, NatsServerFixture } from './__fixtures__/nats-server.fixture.js';
 import type { NatsCredentials } from './nats-address.js';
@@ -50,6 +52,25 @@ const jwt = (signer: KeyPair, subject: KeyPair, claims: object): string => {
   return `${body}.${Buffer.from(signer.sign(Buffer.from(body))).toString('base64url')}`;
 };
 
+const certificate = (name: string): string => join(CERTIFICATES, `${name}.pem`);
+
+/** Listens on a port that leads to the broker; returns it and what was sent on each connection. */
+const overheard = async (to: NatsServerFixture) => {
+  const connections: Buffer[][] = [];
+  const server = createServer((near) => {
+    const sent: Buffer[] = [];
+    connections.push(sent);
+    const far = connect(to.port, '127.0.0.1');
+    near.on('data', (bytes: Buffer) => sent.push(bytes)).on('error', () => far.destroy());
+    far.on('error', () => near.destroy());
+    near.pipe(far).pipe(near);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return { port: (server.address() as AddressInfo).port, connections };
+};
+
 const seedOf = (pair: KeyPair): string => Buffer.from(pair.getSeed()).toString();
 
 describe('a link', () => {
@@ -95,12 +116,37 @@ describe('a link', () => {
   });
 
   it('connects with a client certificate, over TLS', async () => {
-    const pem = (name: string): string => join(CERTIFICATES, `${name}.pem`);
+    const pem = certificate;
     const tls = { cert_file: pem('server'), key_file: pem('server-key'), ca_file: pem('ca'), verify: true };
     nats = await NatsServerFixture.configured(`tls ${JSON.stringify(tls)}`);
     const credentials = { ca: pem('ca'), cert: pem('client'), key: pem('client-key') };
     await roundTrip(`tls://127.0.0.1:${nats.port}`, credentials);
     await expect(roundTrip(`tls://127.0.0.1:${nats.port}`, { ca: pem('ca') })).rejects.toThrow();
+  });
+
+  it('over TLS is the only connection, and begins with the handshake even where a broker would not insist', async () => {
+    nats = await NatsServerFixture.configured(
+      [
+        'authorization { user: u, password: secret }',
+        `tls { cert_file: "${certificate('server')}", key_file: "${certificate('server-key')}" }`,
+        'allow_non_tls: true',
+        `cluster { name: one, listen: "127.0.0.1:${await freePort()}" }`,
+      ].join('\n'),
+    );
+    const { port, connections } = await overheard(nats);
+    await roundTrip(`tls://u:secret@127.0.0.1:${port}`, { ca: certificate('ca') });
+    expect(connections).toHaveLength(1);
+    // The type of a record that belongs to a handshake.
+    expect(connections[0]?.[0]?.[0]).toBe(0x16);
+    expect(Buffer.concat(connections.flat()).includes('secret')).toBe(false);
+  });
+
+  it('over TLS tells a broker that has none nothing at all', async () => {
+    nats = await NatsServerFixture.configured('authorization { user: u, password: secret }');
+    const { port, connections } = await overheard(nats);
+    await expect(roundTrip(`tls://u:secret@127.0.0.1:${port}`)).rejects.toThrow(/does not respond/);
+    expect(connections.length).toBeGreaterThan(0);
+    expect(connections.flat()).toEqual([]);
   });
 
   it('fails immediately when its credentials are rejected', async () => {

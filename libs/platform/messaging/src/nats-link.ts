@@ -5,7 +5,6 @@ import { connect, type ConnectionOptions, type NatsConnection } from '@nats-io/t
 import { errors } from '@nats-io/transport-node';
 import { accessOptions, type NatsCredentials } from './nats-address.js';
 import { SendQueue } from './send-queue.js';
-import { adviseOnPings } from './server-pings.js';
 import { UnfitBroker } from './unfit-broker.js';
 import { WireNames } from './wire-names.js';
 
@@ -54,7 +53,6 @@ export class NatsLink {
   readonly outgoing = new SendQueue();
   readonly #onDisconnect = new Set<() => void>();
   readonly #onReconnect = new Set<() => void>();
-  readonly #closing = new AbortController();
   readonly #beforeClose: (() => Promise<void>)[] = [];
 
   private constructor(
@@ -66,7 +64,6 @@ export class NatsLink {
     private readonly options: NatsLinkOptions,
   ) {
     void this.#watch();
-    this.#askForPings();
   }
 
   /**
@@ -130,7 +127,6 @@ export class NatsLink {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.#closing.abort();
     this.outgoing.flush();
     if (this.#connected) {
       const closing = this.#beforeClose.map((work) => work().catch(() => undefined));
@@ -169,15 +165,6 @@ export class NatsLink {
     this.#connected = true;
     this.options.log.info('The broker is back.');
     for (const listener of this.#onReconnect) listener();
-    this.#askForPings();
-  }
-
-  #askForPings(): void {
-    const { url, credentials } = this.options;
-    const probe = { url, credentials, server: this.connection.getServer(), signal: this.#closing.signal };
-    adviseOnPings(probe, this.options.log).catch((error: unknown) =>
-      this.options.log.debug({ err: error }, 'The pings of the server could not be measured.'),
-    );
   }
 }
 
