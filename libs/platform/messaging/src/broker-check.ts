@@ -91,7 +91,7 @@ export class BrokerCheck {
       const has = await unlessRefused(`the stream ${stream.name}`, async () => {
         const found = await stream.find();
         const isEnough = found !== null && found.config.num_replicas >= (replicas ?? 0);
-        return isEnough ? found : stream.ensure({});
+        return isEnough ? found : stream.ensure();
       });
       this.#requireReplicas(stream.name, has.config.num_replicas);
     }

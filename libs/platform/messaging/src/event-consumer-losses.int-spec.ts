@@ -2,6 +2,7 @@ import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually, type TestInfra } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { EventConsumerOptions } from './event-consumer-options.js';
 import { ConsumerRound, noteEffect, PATIENTLY, STREAM } from './__fixtures__/consumer-round.fixture.js';
 
 /** The broker's error code. */
@@ -97,6 +98,80 @@ describe('an event consumer, when something is lost,', () => {
       expect(await round.broker.ids(STREAM)).toEqual(round.appended);
     },
   );
+
+  it.each([
+    { what: 'of a stopped consumer, if its relay is', durable: 'kept', relay: 'stopped' },
+    { what: 'of a stopped consumer that is gone, if its relay is', durable: 'gone', relay: 'running' },
+  ] as const)(
+    'handles every event once when the broker dropped what it needs, $what $relay',
+    async (lost) => {
+      const stopRelay = round.relay();
+      const stop = round.consume();
+      const handled = new Map<string, string[]>([
+        ['effects', []],
+        ['others', []],
+      ]);
+      const noting = (durable: string): Partial<EventConsumerOptions> => ({
+        durable,
+        handle: async (event, tx) => {
+          handled.get(durable)?.push(event.id);
+          if (durable === 'effects') await noteEffect(event, tx);
+        },
+      });
+      const acknowledged = (durable: string): Promise<void> =>
+        eventually(async () => {
+          const { ack_floor } = await round.broker.consumers.info(STREAM, durable);
+          expect(ack_floor.stream_seq).toBe(round.appended.length);
+        }, PATIENTLY);
+      const stopOthers = round.consume(noting('others'));
+      await round.append(3);
+      await acknowledged('effects');
+      await stop();
+      await round.append(5);
+      await acknowledged('others');
+      await stopOthers();
+      if (lost.relay === 'stopped') await stopRelay();
+      const before = await round.broker.consumers.info(STREAM, 'effects');
+      if (lost.durable === 'gone') await round.broker.consumers.delete(STREAM, 'effects');
+      await round.broker.streams.purge(STREAM, { seq: 7 });
+      round.consume(noting('effects'));
+      round.consume(noting('others'));
+      if (lost.relay === 'stopped') {
+        await eventually(async () => {
+          expect((await round.broker.consumers.info(STREAM, 'effects')).created).not.toBe(before.created);
+        }, PATIENTLY);
+        round.relay();
+      }
+      await round.allDoneOnce();
+      await round.append(2);
+      await round.allDoneOnce();
+      await eventually(() => expect(handled.get('others')).toEqual(round.appended), PATIENTLY);
+      // In the order of the log, and published again only from the first missing one on.
+      expect(handled.get('effects')).toEqual(round.appended.slice(3));
+      expect(await round.broker.ids(STREAM)).toEqual(round.appended.slice(3));
+    },
+  );
+
+  it('notices while it runs that the broker dropped what it has not handled', async () => {
+    round.relay();
+    const gate = Promise.withResolvers<undefined>();
+    let isFirst = true;
+    round.consume({
+      handle: async (event, tx) => {
+        if (isFirst) {
+          isFirst = false;
+          await gate.promise;
+        }
+        await noteEffect(event, tx);
+      },
+    });
+    await round.append(200);
+    await eventually(async () => expect(await round.broker.ids(STREAM)).toEqual(round.appended), PATIENTLY);
+    await eventually(() => expect(isFirst).toBe(false));
+    await round.broker.streams.purge(STREAM, { seq: 190 });
+    gate.resolve(undefined);
+    await round.allDoneOnce(60_000);
+  });
 
   it('handles every event once when the stream or the consumer is deleted', async () => {
     round.relay();

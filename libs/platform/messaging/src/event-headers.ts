@@ -9,6 +9,8 @@ export const EVENT_HEADERS = {
   id: 'Nats-Msg-Id',
   /** Position in the event log, decimal. */
   position: 'Berth-Position',
+  /** The position after which this is the next event of its context, decimal; `start` if it is the first one. */
+  follows: 'Berth-Follows',
   /** ISO 8601. */
   recordedAt: 'Berth-Recorded-At',
   /** Of a dead letter: its reason, the number of deliveries, and the subject and id of its event. */
@@ -18,10 +20,14 @@ export const EVENT_HEADERS = {
   originalId: 'Berth-Original-Id',
 } as const;
 
-/** Returns the headers of an event: its position in the log, the time of its recording, its request and its trace. */
-export const eventHeaders = (event: RecordedEvent): MsgHdrs => {
+/**
+ * Returns the headers of an event: its position in the log and the one that it follows (null: it is the first), the time of
+ * its recording, its request and its trace.
+ */
+export const eventHeaders = (event: RecordedEvent, follows: bigint | null): MsgHdrs => {
   const headers = newHeaders();
   headers.set(EVENT_HEADERS.position, event.position.toString());
+  headers.set(EVENT_HEADERS.follows, follows?.toString() ?? 'start');
   headers.set(EVENT_HEADERS.recordedAt, event.createdAt.toISOString());
   if (/^[\w.:-]{1,128}$/.test(event.metadata.correlationId))
     headers.set(HEADERS.requestId, event.metadata.correlationId);

@@ -8,7 +8,7 @@ import { Broker } from './__fixtures__/broker.fixture.js';
 import { keepingLogger } from './__fixtures__/lines.fixture.js';
 import { NatsServerFixture } from './__fixtures__/nats-server.fixture.js';
 import { EventRelay, NatsLink } from './index.js';
-import { EventStream } from './event-stream.js';
+import { EventStream, type Retention } from './event-stream.js';
 import { RelayPublisher } from './relay-publisher.js';
 
 const STREAM = 'berth_EVT_AGENTS';
@@ -57,8 +57,9 @@ describe('the event relay', () => {
     await infra.stop();
   });
 
-  const relayOf = (): EventRelay =>
+  const relayOf = (retention: Retention = {}): EventRelay =>
     new EventRelay({
+      retention,
       store,
       link,
       database,
@@ -68,9 +69,9 @@ describe('the event relay', () => {
       log,
     });
 
-  const start = (): (() => Promise<void>) => {
+  const start = (retention?: Retention): (() => Promise<void>) => {
     const supervisor = new Supervisor('test', log);
-    const relay = relayOf();
+    const relay = relayOf(retention);
     supervisor.start('relay', (signal) => relay.run(signal));
     running.push(supervisor);
     return () => supervisor.stop();
@@ -131,7 +132,7 @@ describe('the event relay', () => {
       id: first.id,
       subject: link.names.subject(toContractEvent(first)?.subject ?? ''),
       data: '{}',
-      headers: eventHeaders(first),
+      headers: eventHeaders(first, null),
       position: first.position,
     });
     await publisher.settle();
@@ -167,7 +168,7 @@ describe('the event relay', () => {
       data: '{}',
       position: event.position,
     };
-    await zombie.publish({ ...again, headers: eventHeaders(event) });
+    await zombie.publish({ ...again, headers: eventHeaders(event, null) });
     await expect(zombie.settle()).rejects.toMatchObject({ code: WRONG_LAST_SEQUENCE });
     expect(failures).toHaveLength(1);
     await allThere();
@@ -248,5 +249,32 @@ describe('the event relay', () => {
     const { state } = await broker.streams.info(STREAM);
     expect(state.messages).toBe(1);
     expect(state.last_seq).toBe(expected.length);
+  });
+
+  it('keeps what a consumer still needs although there are more messages than it should retain', async () => {
+    const retention = { maxMessages: 3 };
+    const stop = start();
+    await append(1);
+    await allThere();
+    await stop();
+    // As earlier versions made it.
+    await broker.streams.update(STREAM, { max_msgs: expected.length + 1 });
+    start(retention);
+    await eventually(async () => expect((await broker.streams.info(STREAM)).config.max_msgs).toBe(-1));
+    await broker.consumers.add(STREAM, { durable_name: 'slow', ack_policy: 'explicit' });
+    await append(10);
+    await allThere();
+    const stream = await EventStream.of(link, 'agents');
+    await expect(stream.trim(retention)).resolves.toBe(0);
+    // None of its events came, so its floor is still that of its creation, but it needs nothing.
+    const subject = link.names.subject('evt.agents.stopped.v1.*.*');
+    await broker.consumers.add(STREAM, {
+      durable_name: 'idle',
+      ack_policy: 'explicit',
+      filter_subject: subject,
+    });
+    await broker.consumers.delete(STREAM, 'slow');
+    await expect(stream.trim(retention)).resolves.toBe(expected.length - 3);
+    await expect(broker.ids(STREAM)).resolves.toEqual(expected.slice(-3));
   });
 });

@@ -18,12 +18,13 @@ import { isApiError } from './jetstream-errors.js';
 import type { LogMark } from './log-mark.js';
 import type { NatsLink } from './nats-link.js';
 import { ensureStream, findStream } from './replicated-stream.js';
+import { isGap, lackOf } from './stream-gap.js';
 
 /** How much of the log the broker keeps for late consumers; the log itself keeps everything. */
 export interface Retention {
   /** Removes older messages, except the last one and those that a consumer still needs. Default 7 days. */
   readonly maxAgeMs?: number;
-  /** Removes the oldest messages beyond this number. Default 1,000,000. */
+  /** Removes the oldest messages beyond this number, with the same exceptions. Default 1,000,000. */
   readonly maxMessages?: number;
 }
 
@@ -62,10 +63,9 @@ export class EventStream {
     return this.manager.consumers;
   }
 
-  /** Creates the stream if it is missing and applies the configured limits and replicas. */
-  ensure(retention: Retention): Promise<StreamInfo> {
-    const max_msgs = retention.maxMessages ?? 1_000_000;
-    return ensureStream(this.manager, this.link, { ...this.#config(), max_msgs });
+  /** Creates the stream if it is missing and applies the limits and the configured replicas. */
+  ensure(): Promise<StreamInfo> {
+    return ensureStream(this.manager, this.link, this.#config());
   }
 
   /** Returns null when the stream does not exist. */
@@ -87,9 +87,12 @@ export class EventStream {
   /** Returns null when there is no message at that sequence. */
   async message(sequence: number): Promise<StoredMsg | null> {
     // Sequences start at 1; the broker rejects earlier ones.
-    if (sequence < 1) return null;
+    return sequence < 1 ? null : this.#find({ seq: sequence });
+  }
+
+  async #find(query: { readonly seq: number; readonly next_by_subj?: string }): Promise<StoredMsg | null> {
     try {
-      return await this.manager.streams.getMessage(this.name, { seq: sequence });
+      return await this.manager.streams.getMessage(this.name, query);
     } catch (error) {
       if (isApiError(error, JetStreamApiCodes.NoMessageFound)) return null;
       throw error;
@@ -144,18 +147,59 @@ export class EventStream {
     return low;
   }
 
-  /** Removes old messages, but never the last one or one that a consumer has not acknowledged. */
-  async trim(retention: Retention): Promise<number> {
-    const info = await this.manager.streams.info(this.name);
-    if (info.state.messages <= 1) return 0;
-    const cutoff = Date.now() - (retention.maxAgeMs ?? 7 * 86_400_000);
-    let keepFrom = await this.firstWhere(info, (message) => message.time.getTime() >= cutoff);
+  /** Whether the stream lacks events of the log after `floor`; see `isGap`. */
+  async lacksAfter(floor: LogMark | null, { state }: StreamInfo, unknown: boolean): Promise<boolean> {
+    // The relay fills an empty stream anyway.
+    const first = state.messages === 0 ? null : await this.message(state.first_seq);
+    return first !== null && isGap(first, floor, unknown);
+  }
+
+  /** The mark after which all that consumers wait for is published again, null for the start of the log. */
+  async lacking(): Promise<{ readonly after: LogMark | null; readonly consumers: readonly string[] }> {
+    const consumers: string[] = [];
+    let after: LogMark | null | undefined;
     for await (const consumer of this.manager.consumers.list(this.name)) {
-      keepFrom = Math.min(keepFrom, consumer.ack_floor.stream_seq + 1);
+      const lack = lackOf(consumer);
+      if (lack === undefined) continue;
+      // Its owner removes the description later than the relay fills the gap.
+      if (!(await this.lacksAfter(lack, await this.manager.streams.info(this.name), true))) continue;
+      consumers.push(consumer.name);
+      const isLower =
+        after === undefined || lack === null || (after !== null && lack.position < after.position);
+      if (isLower) after = lack;
     }
-    keepFrom = Math.min(keepFrom, info.state.last_seq);
-    if (keepFrom <= info.state.first_seq) return 0;
-    return (await this.manager.streams.purge(this.name, { seq: keepFrom })).purged;
+    return { after: after ?? null, consumers };
+  }
+
+  /** The sequence of the first message that a consumer has not acknowledged; undefined if there is none. */
+  async neededBy({ ack_floor, config }: ConsumerInfo): Promise<number | undefined> {
+    const next = ack_floor.stream_seq + 1;
+    // The floor stays at the last message that was delivered, however many others the filter has left out since.
+    const { filter_subject: filter = '' } = config;
+    if (filter === '') return next;
+    return (await this.#find({ seq: next, next_by_subj: filter }))?.seq;
+  }
+
+  /** The sequence from which on consumers need messages; the one behind the last if they need none. */
+  async needed(): Promise<number> {
+    let from = (await this.manager.streams.info(this.name)).state.last_seq + 1;
+    for await (const consumer of this.manager.consumers.list(this.name))
+      from = Math.min(from, (await this.neededBy(consumer)) ?? from);
+    return from;
+  }
+
+  /** Removes old messages, but never the last one, one that a consumer has not acknowledged, or one from `keepFrom` on. */
+  async trim(retention: Retention, keepFrom = Number.MAX_SAFE_INTEGER): Promise<number> {
+    const needed = await this.needed();
+    const info = await this.manager.streams.info(this.name);
+    const { messages, first_seq, last_seq } = info.state;
+    if (messages <= 1) return 0;
+    const cutoff = Date.now() - (retention.maxAgeMs ?? 7 * 86_400_000);
+    const young = await this.firstWhere(info, (message) => message.time.getTime() >= cutoff);
+    const excess = last_seq + 1 - (retention.maxMessages ?? 1_000_000);
+    const seq = Math.min(Math.max(young, excess), needed, keepFrom, last_seq);
+    if (seq <= first_seq) return 0;
+    return (await this.manager.streams.purge(this.name, { seq })).purged;
   }
 
   #config(): Partial<StreamConfig> & { readonly name: string } {
@@ -164,6 +208,8 @@ export class EventStream {
       subjects: [this.link.names.subject(allEventsOf(this.context))],
       storage: StorageType.File,
       retention: RetentionPolicy.Limits,
+      // A limit would remove what consumers still need; see `trim`.
+      max_msgs: -1,
       discard: DiscardPolicy.Old,
       duplicate_window: DUPLICATE_WINDOW_MS * 1_000_000,
     };

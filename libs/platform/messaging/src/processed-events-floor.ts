@@ -24,8 +24,8 @@ export class ProcessedEventsFloor {
 
   constructor(private readonly options: ProcessedEventsFloorOptions) {}
 
-  get position(): bigint | null {
-    return this.#mark?.position ?? null;
+  get mark(): LogMark | null {
+    return this.#mark;
   }
 
   async load(): Promise<void> {

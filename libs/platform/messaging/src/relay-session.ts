@@ -28,6 +28,12 @@ const replaced = metrics.counter(
   ['context'],
 );
 
+const gaps = metrics.counter(
+  'berth_relay_gaps',
+  'Streams that lacked events which consumers had not handled, and were filled again.',
+  ['context'],
+);
+
 /** How far the log was read: up to an event, or up to a checkpoint, which has no event id. */
 interface Scanned {
   readonly position: bigint;
@@ -44,6 +50,8 @@ export class RelaySession {
   #written: { readonly published: LogMark | null; readonly scanned: Scanned | null } = NOTHING;
   #trimmedAt = Date.now();
   #comparedAt = Date.now();
+  /** From where on consumers needed messages when old ones were last removed. */
+  #needed = 0;
 
   constructor(
     private readonly stream: EventStream,
@@ -55,7 +63,7 @@ export class RelaySession {
   /** Returns when `held` aborts; throws when the session must start over. */
   async run(held: AbortSignal): Promise<void> {
     const { link } = this.options;
-    await this.stream.ensure(this.options.retention ?? {});
+    await this.stream.ensure();
     const end = await this.stream.end();
     const from = await this.#findStart(end);
     const publisher = new RelayPublisher(this.stream.client, end, (error) => this.#stop.abort(error));
@@ -78,6 +86,7 @@ export class RelaySession {
   async #findStart(end: StreamEnd): Promise<bigint | 'start'> {
     const { context, log } = this.options;
     await this.#requireSameLog(end.last);
+    await this.#fillGap();
     const removed = await this.stream.removeConsumersBeyond(end.sequence);
     const before = await this.#knownToLog(await this.#checkpoint.read());
     const tailIsLost =
@@ -111,6 +120,21 @@ export class RelaySession {
     throw new StreamMoved('The stream held events of another log.');
   }
 
+  /** Empties a stream that lacks events which consumers wait for; it is then filled again from the first of them on. */
+  async #fillGap(): Promise<void> {
+    const { context, log } = this.options;
+    const { after, consumers } = await this.stream.lacking();
+    if (consumers.length === 0) return;
+    gaps.inc({ context });
+    log.error(
+      { context, after: String(after?.position ?? null), consumers },
+      'The stream no longer has events that consumers have not handled; publishing them again from the log.',
+    );
+    await this.#checkpoint.write({ published: null, scanned: after });
+    await this.stream.empty();
+    throw new StreamMoved('The stream lacked events.');
+  }
+
   /** The checkpoint may belong to another log. It only saves reading, so it is ignored in case of doubt. */
   async #knownToLog({ published, scanned }: RelayProgress): Promise<RelayProgress> {
     const { store } = this.options;
@@ -142,7 +166,7 @@ export class RelaySession {
       id: event.id,
       subject: this.options.link.names.subject(subject),
       data: JSON.stringify(payload),
-      headers: eventHeaders(event),
+      headers: eventHeaders(event, this.#scanned?.position ?? null),
       position: event.position,
     });
     published.inc({ context });
@@ -162,16 +186,23 @@ export class RelaySession {
       await this.#raiseReplicas(info);
     }
     await this.#save(publisher);
-    await this.#compareWithLog(publisher);
+    await this.#compare(publisher);
     if (Date.now() - this.#trimmedAt < TRIM_EVERY_MS) return;
     this.#trimmedAt = Date.now();
-    await this.stream.trim(this.options.retention ?? {});
+    // What has been unneeded since the last time is below the floor that each consumer has stored, not only its broker.
+    await this.stream.trim(this.options.retention ?? {}, this.#needed);
+    this.#needed = await this.stream.needed();
   }
 
-  /** Detects by the end of the stream that the log was replaced, even when there is nothing to publish. */
-  async #compareWithLog({ acknowledged }: RelayPublisher): Promise<void> {
+  /**
+   * Detects by the end of the stream that the log was replaced, and by the consumers that the stream lacks events, even
+   * when there is nothing to publish.
+   */
+  async #compare({ acknowledged }: RelayPublisher): Promise<void> {
     if (acknowledged === null || Date.now() - this.#comparedAt < COMPARE_EVERY_MS) return;
     this.#comparedAt = Date.now();
+    const { consumers } = await this.stream.lacking();
+    if (consumers.length > 0) throw new StreamMoved('The stream lacks events that consumers wait for.');
     const missing = await isMissingFromLog(this.options.store, acknowledged).catch((error: unknown) => {
       // While the log is down nothing can be concluded.
       if (isDomainError(error, 'unavailable')) return false;
@@ -183,7 +214,7 @@ export class RelaySession {
   /** Adds replicas to a stream that was created while too few servers were up. */
   async #raiseReplicas({ config }: StreamInfo): Promise<void> {
     if (config.num_replicas >= wantedReplicas(this.options.link)) return;
-    await this.stream.ensure(this.options.retention ?? {});
+    await this.stream.ensure();
   }
 
   async #save(publisher: RelayPublisher): Promise<void> {

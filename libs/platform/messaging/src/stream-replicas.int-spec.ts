@@ -51,7 +51,7 @@ describe('streams in a cluster of three', () => {
 
   /** Waits until the cluster has a leader that accepts requests. */
   const prepared = async (link: NatsLink): Promise<void> => {
-    await eventually(async () => (await EventStream.of(link, 'agents')).ensure({}), PATIENTLY);
+    await eventually(async () => (await EventStream.of(link, 'agents')).ensure(), PATIENTLY);
     await eventually(async () => (await DeadLetters.of(link, 'agents', 'x')).ensure(), PATIENTLY);
   };
 
