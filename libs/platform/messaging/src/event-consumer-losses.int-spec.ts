@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { eventually, type TestInfra } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { EventConsumerOptions } from './event-consumer-options.js';
+import { appendAgents } from './__fixtures__/agent-events.fixture.js';
 import { ConsumerRound, noteEffect, PATIENTLY, STREAM } from './__fixtures__/consumer-round.fixture.js';
 
 /** The broker's error code. */
@@ -127,11 +128,14 @@ describe('an event consumer, when something is lost,', () => {
       await round.append(3);
       await acknowledged('effects');
       await stop();
+      // The relay publishes nothing of these.
+      await appendAgents(round.store, `private-${lost.relay}`, 2);
       await round.append(5);
       await acknowledged('others');
       await stopOthers();
       if (lost.relay === 'stopped') await stopRelay();
       const before = await round.broker.consumers.info(STREAM, 'effects');
+      const last = await round.broker.streams.getMessage(STREAM, { seq: 3 });
       if (lost.durable === 'gone') await round.broker.consumers.delete(STREAM, 'effects');
       await round.broker.streams.purge(STREAM, { seq: 7 });
       round.consume(noting('effects'));
@@ -149,6 +153,10 @@ describe('an event consumer, when something is lost,', () => {
       // In the order of the log, and published again only from the first missing one on.
       expect(handled.get('effects')).toEqual(round.appended.slice(3));
       expect(await round.broker.ids(STREAM)).toEqual(round.appended.slice(3));
+      // So no consumer finds another gap.
+      const { first_seq: seq } = (await round.broker.streams.info(STREAM)).state;
+      const first = await round.broker.streams.getMessage(STREAM, { seq });
+      expect(first?.header.get('Berth-Follows')).toBe(last?.header.get('Berth-Position'));
     },
   );
 

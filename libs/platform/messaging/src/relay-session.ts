@@ -47,6 +47,8 @@ export class RelaySession {
   readonly #checkpoint: RelayCheckpoint;
   readonly #stop = new AbortController();
   #scanned: Scanned | null = null;
+  /** The position of the last event that was published; where the session began before that. */
+  #followed: bigint | null = null;
   #written: { readonly published: LogMark | null; readonly scanned: Scanned | null } = NOTHING;
   #trimmedAt = Date.now();
   #comparedAt = Date.now();
@@ -66,6 +68,7 @@ export class RelaySession {
     await this.stream.ensure();
     const end = await this.stream.end();
     const from = await this.#findStart(end);
+    this.#followed = end.last?.position ?? (from === 'start' ? null : from);
     const publisher = new RelayPublisher(this.stream.client, end, (error) => this.#stop.abort(error));
     const watch = (): void => void this.#watch(publisher).catch((error: unknown) => this.#stop.abort(error));
     const watcher = setInterval(watch, WATCH_EVERY_MS);
@@ -166,9 +169,10 @@ export class RelaySession {
       id: event.id,
       subject: this.options.link.names.subject(subject),
       data: JSON.stringify(payload),
-      headers: eventHeaders(event, this.#scanned?.position ?? null),
+      headers: eventHeaders(event, this.#followed),
       position: event.position,
     });
+    this.#followed = event.position;
     published.inc({ context });
   }
 
