@@ -1,7 +1,9 @@
 import { HOST_FULL, HOST_UNAVAILABLE, runtimeRequests } from '@berth/contracts/runtime';
 import { DomainError } from '@berth/kernel';
-import { beforeEach, describe, expect, it } from 'vitest';
-import { eventsOf, guest, MemoryAgents } from '../fixtures/memory-agents.fixture.js';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { at, eventsOf, guest, MemoryAgents } from '../fixtures/memory-agents.fixture.js';
+import { systemOrigin } from './agent.command-handler.js';
+import type { AgentCommand } from './agent.commands.js';
 import type { AgentEvent } from './agent.js';
 
 const agentId = 'agt_01';
@@ -136,6 +138,92 @@ describe('a stop that the log has decided', () => {
     expect(await drive([created(), starting(1), started(1), stopping(2)])).toEqual(['AgentStopped']);
     expect(memory.hosts.of(runtimeRequests.stop)).toEqual([{ agentId, epoch: 2 }]);
   });
+});
+
+/** A start on the host lasts until the host gets a later order, as with a program that never becomes ready. */
+const startEndlessly = (): void => {
+  let underWay: { readonly epoch: number; readonly end: () => void } | undefined;
+  const begin = ({ epoch }: { readonly epoch: number }): Promise<{ guest: typeof guest }> => {
+    end();
+    return new Promise((_, reject) => {
+      underWay = { epoch, end: () => reject(new DomainError('conflict', 'stale_epoch', 'Superseded.')) };
+    });
+  };
+  const end = (): Record<string, never> => {
+    underWay?.end();
+    return {};
+  };
+  memory.hosts.on(runtimeRequests.thaw, () => {
+    throw new DomainError('conflict', 'agent_not_frozen', 'Nothing is frozen.');
+  });
+  memory.hosts.on(runtimeRequests.start, begin);
+  memory.hosts.on(runtimeRequests.stop, end);
+  memory.hosts.on(runtimeRequests.remove, end);
+};
+
+const rested = [created(), starting(1), started(1), asleep(1, 'warm')];
+const STARTS: readonly (readonly [string, readonly AgentEvent[]])[] = [
+  ['a first start', [created(), starting(2)]],
+  ['a start', [...rested, starting(2, 'start')]],
+  ['a wake', [...rested, starting(2, 'wake', true)]],
+];
+const ENDS: readonly (readonly [string, AgentCommand, string])[] = [
+  ['a stop', { type: 'Stop', target: 'stopped', at }, 'stopped'],
+  ['a sleep', { type: 'Sleep', warm: true, at }, 'sleeping'],
+  ['a suspension', { type: 'Stop', target: 'sleeping', reason: 'suspended', epoch: 2, at }, 'sleeping'],
+  ['a deletion', { type: 'RequestDeletion', at }, 'deleted'],
+];
+
+describe.each(STARTS)('while %s is under way', (_, history) => {
+  const handle = (command: AgentCommand) =>
+    memory.agents.handle(agentId, command, systemOrigin('acc_1', command.type));
+  const state = async (): Promise<string> => {
+    const agent = await memory.agents.load(agentId);
+    return agent.status === 'live' ? agent.life.state : agent.status;
+  };
+  let start: Promise<unknown>;
+
+  beforeEach(async () => {
+    startEndlessly();
+    await memory.given(agentId, history);
+    start = memory.lifecycle.drive(agentId);
+    await vi.waitFor(() => expect(memory.hosts.of(runtimeRequests.start)).toHaveLength(1));
+  });
+
+  it.each(ENDS)('%s reaches the host at once and ends it, also for those who wait for it', async (...end) => {
+    const [, command, after] = end;
+    await handle(command);
+    expect(await memory.lifecycle.drive(agentId)).toEqual({ settled: true });
+    expect(await state()).toBe(after);
+    expect(await start).toEqual({ settled: true });
+    const ended = [runtimeRequests.stop, runtimeRequests.remove].flatMap((one) => memory.hosts.of(one));
+    expect(ended).toHaveLength(1);
+  });
+
+  it('the deletion of the agent is carried out although its host was lost meanwhile', async () => {
+    await handle({ type: 'LoseHost', at });
+    await handle({ type: 'RequestDeletion', at });
+    expect(await memory.lifecycle.drive(agentId)).toEqual({ settled: true });
+    expect(await state()).toBe('deleted');
+  });
+});
+
+it('a restart during a wake reaches the host at once', async () => {
+  startEndlessly();
+  await memory.given(agentId, [...rested, starting(2, 'wake')]);
+  const wake = memory.lifecycle.drive(agentId);
+  await vi.waitFor(() => expect(memory.hosts.of(runtimeRequests.start)).toHaveLength(1));
+  const restart = { type: 'Start', cause: 'restart', at } as const;
+  await memory.agents.handle(agentId, restart, systemOrigin('acc_1', 'restart'));
+  const restarted = memory.lifecycle.drive(agentId);
+  await vi.waitFor(() =>
+    expect(memory.hosts.of(runtimeRequests.start)).toMatchObject([{ epoch: 2 }, { epoch: 3 }]),
+  );
+  memory.hosts.on(runtimeRequests.start, () => ({ guest }));
+  const stop = { type: 'Stop', target: 'stopped', at } as const;
+  await memory.agents.handle(agentId, stop, systemOrigin('acc_1', 'stop'));
+  await memory.lifecycle.drive(agentId);
+  expect(await Promise.all([wake, restarted])).toEqual([{ settled: true }, { settled: true }]);
 });
 
 describe('an agent with no transition in progress', () => {

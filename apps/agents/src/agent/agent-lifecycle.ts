@@ -11,9 +11,7 @@ import { countStart } from './agent-metrics.js';
 import { AgentCommandHandler, systemOrigin, type CommandOrigin } from './agent.command-handler.js';
 import type { Agent, LiveAgent, Resources } from './agent.js';
 import { StartRecipe } from './start-recipe.js';
-
-/** Settled: no transition is in progress any more. Otherwise, `error` is why the transition could not continue. */
-export type DriveResult = { readonly settled: true } | { readonly settled: false; readonly error: unknown };
+import { TransitionRuns, type DriveResult } from './transition-runs.js';
 
 /**
  * Carries out the transitions that are in progress according to the log: starts, thaws, stops and removals. Each request
@@ -21,7 +19,7 @@ export type DriveResult = { readonly settled: true } | { readonly settled: false
  */
 @Injectable()
 export class AgentLifecycle {
-  private readonly underWay = new Map<string, Promise<DriveResult>>();
+  private readonly runs: TransitionRuns;
 
   constructor(
     private readonly agents: AgentCommandHandler,
@@ -29,30 +27,17 @@ export class AgentLifecycle {
     private readonly recipe: StartRecipe,
     private readonly hosts: HostStreams,
     @Inject(Admission) private readonly admission: Pick<Admission, 'admit'>,
-    private readonly log: Logger,
-  ) {}
+    log: Logger,
+  ) {
+    this.runs = new TransitionRuns(agents, log);
+  }
 
   /**
    * Drives the agent's transitions until all have ended, or one fails. Concurrent calls share one run. `admitted`: the
    * wake that the caller has just begun.
    */
   drive(agentId: string, admitted: AdmittedWake | null = null): Promise<DriveResult> {
-    const running = this.underWay.get(agentId);
-    if (running !== undefined) return running;
-    const drive = this.driveUntilSettled(agentId, admitted).finally(() => this.underWay.delete(agentId));
-    this.underWay.set(agentId, drive);
-    return drive;
-  }
-
-  private async driveUntilSettled(agentId: string, admitted: AdmittedWake | null): Promise<DriveResult> {
-    try {
-      while (await this.step(await this.agents.load(agentId), admitted));
-      return { settled: true };
-    } catch (error) {
-      // The reconciler tries again, until the deadline of the state.
-      this.log.warn({ agentId, err: error }, 'could not continue a transition');
-      return { settled: false, error };
-    }
+    return this.runs.drive(agentId, (agent) => this.step(agent, admitted));
   }
 
   /** Returns whether it carried out a transition. */

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../agent/agent.js';
 import { ACCOUNT, ServedAgents } from '../fixtures/served-agents.fixture.js';
 import { Policies } from '../policy/policies.js';
+import { AccountSuspensions } from '../suspension/account-suspensions.js';
 import { CapThresholdsStreams } from '../thresholds/cap-thresholds.streams.js';
 import { CapUseQuery } from '../thresholds/cap-use.query.js';
 import { CapThresholdTimer } from './cap-threshold-timer.js';
@@ -35,7 +36,10 @@ const leave = async (agentId: string, host: string, ...more: readonly AgentEvent
   return agentId;
 };
 
-const created = (agentId: string, endUserId: string | null = null): AgentEvent => ({
+const created = (
+  agentId: string,
+  endUserId: string | null = null,
+): Extract<AgentEvent, { type: 'AgentCreated.v3' }> => ({
   type: 'AgentCreated.v3',
   data: {
     agentId,
@@ -114,6 +118,26 @@ describe('while the start of one agent hangs', () => {
       { timeoutMs: 10_000 },
     );
     expect((await test.get(slow)).state).toBe('deploying');
+  });
+
+  it('the suspension of its account ends it', async () => {
+    hangStarts();
+    const accountId = newId('acc');
+    const agentId = newId('agt');
+    const { type, data } = created(agentId);
+    await append(
+      agentId,
+      'no_stream',
+      { type, data: { ...data, accountId } },
+      starting(agentId, 'host1', 900),
+    );
+    await eventually(() => expect(startsOf('host1')).toContain(agentId), { timeoutMs: 10_000 });
+    await new AccountSuspensions(test.database).remember({ id: accountId, suspended: true, position: 1n });
+    await eventually(async () => expect(await test.history(agentId)).toContain('AgentFellAsleep'), {
+      timeoutMs: 10_000,
+    });
+    const stops = test.hosts.requestsOf(runtimeRequests.stop).map(({ payload }) => payload);
+    expect(stops).toContainEqual({ agentId, epoch: 2 });
   });
 
   it('the start is not sent again, and the number of concurrent starts on one host is limited', async () => {

@@ -27,6 +27,8 @@ const SETTLE_MS = 2_000;
 export class AgentReconciler implements Runnable {
   readonly #logWork: AgentWork;
   readonly #hostWork: AgentWork;
+  /** Not part of `#hostWork`: a start that is under way must not keep a suspension from ending it. */
+  readonly #transitions: AgentWork;
   #listeningSince: number | undefined;
 
   constructor(
@@ -38,6 +40,7 @@ export class AgentReconciler implements Runnable {
   ) {
     this.#logWork = new AgentWork(LOG_WORK, log);
     this.#hostWork = new AgentWork(HOST_WORK, log);
+    this.#transitions = new AgentWork(HOST_WORK, log);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -54,7 +57,8 @@ export class AgentReconciler implements Runnable {
       if (isDomainError(error, 'unavailable')) this.#listeningSince = undefined;
       throw error;
     } finally {
-      await Promise.all([this.#logWork.settle(SETTLE_MS), this.#hostWork.settle(SETTLE_MS)]);
+      const works = [this.#logWork, this.#hostWork, this.#transitions];
+      await Promise.all(works.map((work) => work.settle(SETTLE_MS)));
     }
   }
 
@@ -79,25 +83,25 @@ export class AgentReconciler implements Runnable {
   }
 
   private async continueUnfinished(): Promise<void> {
-    for (const { id, host } of await this.due.unfinished(this.forHostWork()))
-      this.#hostWork.begin(id, host, async () => {
+    for (const { id, host } of await this.due.unfinished(forHost(this.#transitions)))
+      this.#transitions.begin(id, host, async () => {
         await this.lifecycle.drive(id);
       });
   }
 
   private async cool(): Promise<void> {
-    for (const { id, host } of await this.due.warm(this.forHostWork()))
+    for (const { id, host } of await this.due.warm(forHost(this.#hostWork)))
       this.#hostWork.begin(id, host, () => this.timeouts.cool(id));
   }
 
   /** Also ends wakes that were admitted before the suspension was known here. */
   private async suspend(): Promise<void> {
-    for (const { id, host } of await this.due.suspended(this.forHostWork()))
+    for (const { id, host } of await this.due.suspended(forHost(this.#hostWork)))
       this.#hostWork.begin(id, host, () => this.timeouts.suspend(id));
   }
 
   private async endOverCap(): Promise<void> {
-    for (const { id, host } of await this.due.overCap(this.forHostWork()))
+    for (const { id, host } of await this.due.overCap(forHost(this.#hostWork)))
       this.#hostWork.begin(id, host, () => this.timeouts.endOverCap(id));
   }
 
@@ -119,8 +123,9 @@ export class AgentReconciler implements Runnable {
   private forLogWork(): DueOptions {
     return { except: this.#logWork.agentIds, limit: LOG_WORK.atOnce };
   }
-
-  private forHostWork(): DueOptions {
-    return { except: this.#hostWork.agentIds, limit: HOST_WORK.atOnceForHost };
-  }
 }
+
+const forHost = ({ agentIds }: AgentWork): DueOptions => ({
+  except: agentIds,
+  limit: HOST_WORK.atOnceForHost,
+});
