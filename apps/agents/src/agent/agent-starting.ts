@@ -1,5 +1,5 @@
 import { DomainError } from '@berth/kernel';
-import { evolve, type AgentEvent, type LiveAgent, type StartCause } from './agent.js';
+import { evolve, type Agent, type AgentEvent, type LiveAgent, type StartCause } from './agent.js';
 import { isUntried, startsWith } from './agent-versions.js';
 
 const START_DEADLINE_SECONDS = 60;
@@ -39,7 +39,29 @@ export const starting = (
   ];
 };
 
-/** Returns to the version before the one that was starting; without one, the agent has failed. */
+/** Follows `events`, after which the agent runs, by a restart if a deployment has built a version during the start. */
+export const thenWithNext = (
+  agent: LiveAgent,
+  events: readonly AgentEvent[],
+  at: string,
+): readonly AgentEvent[] => {
+  const after = events.reduce<Agent>(evolve, agent);
+  return after.status === 'live' && after.versions.next !== null
+    ? [...events, ...starting(after, 'restart', false, at)]
+    : events;
+};
+
+/** The agent's source becomes the version that its next start runs, unless it is already. */
+export const adoptNext = ({ agentId, source, versions }: LiveAgent, at: string): readonly AgentEvent[] => {
+  const { next } = versions;
+  if (next === null || next.kind === 'template' || next.version === source.version) return [];
+  return [{ type: 'AgentVersionAdopted', data: { agentId, source: next, at } }];
+};
+
+/**
+ * Goes on with a version that was built during the start, or returns to the version before the one that was starting;
+ * without either, the agent has failed.
+ */
 export const startFailed = (
   agent: LiveAgent,
   code: string,
@@ -51,7 +73,7 @@ export const startFailed = (
   const source = before.at(-1);
   if (!('cause' in life) || next === null || next.kind === 'template' || source === undefined)
     return failed(agent, code, message, at);
-  if (!isUntried(versions, life.version)) return failed(agent, code, message, at);
+  if (!isUntried(versions, life.version)) return starting(agent, life.cause, false, at);
   const { deploymentId, version } = next;
   const abandoned: AgentEvent = {
     type: 'AgentVersionAbandoned',

@@ -4,10 +4,10 @@ import { eventsOf, guest } from '../fixtures/memory-agents.fixture.js';
 import type { AgentCommand, BuiltVersion } from './agent.commands.js';
 import { agentDecider } from './agent.decider.js';
 import type { AgentEvent, LiveAgent } from './agent.js';
-import { deploymentsInUse, startsWith } from './agent-versions.js';
+import { deploymentsInUse, sourceOf, startsWith } from './agent-versions.js';
 
 const at = '2026-11-22T10:00:00.000Z';
-const { created, starting, started, asleep, stopped } = eventsOf('agt_1');
+const { created, starting, started, asleep, stopping, stopped } = eventsOf('agt_1');
 const running = [created(), starting(1), started(1)];
 const warm = [...running, asleep(1, 'warm')];
 
@@ -74,8 +74,7 @@ describe('a built version', () => {
   it.each([
     ['stopped', [...running, stopped(1)]],
     ['sleeping', warm],
-    ['deploying', [created(), starting(1)]],
-    ['starting', after(warm, wake)],
+    ['stopping', [...running, stopping(2)]],
   ])('is at once the source of an agent that is %s, whose state stays', (state, history) => {
     expect(newTypes(history, prepare(2))).toEqual(['AgentVersionPrepared', 'AgentVersionAdopted']);
     expect(agentAfter(history, prepare(2))).toMatchObject({ source: { version: 2 }, life: { state } });
@@ -97,6 +96,90 @@ describe('a built version', () => {
       source: { version: 2 },
       life: { state: 'stopping' },
     });
+  });
+});
+
+const start: AgentCommand = { type: 'Start', cause: 'start', at };
+const restart: AgentCommand = { type: 'Start', cause: 'restart', at };
+const COMING_UP: readonly (readonly [string, readonly AgentEvent[]])[] = [
+  ['a first start', [created(), starting(2)]],
+  ['a wake from warm sleep', after(warm, wake)],
+  ['a wake from cold sleep', after([...running, asleep(1, 'cold')], wake)],
+  ['a restart', after(running, restart)],
+  [
+    'a start after a failure',
+    after(running, { type: 'ReportCrashLoop', epoch: 1, message: 'It crashed.', at }, start),
+  ],
+  ['a recovery', after(running, { type: 'ReportCrash', epoch: 1, message: 'It crashed.', at })],
+];
+
+describe.each(COMING_UP)('a version that is built during %s', (_, history) => {
+  it('changes neither the start nor the source of the agent', () => {
+    expect(newTypes(history, prepare(2))).toEqual(['AgentVersionPrepared']);
+    const agent = agentAfter(history, prepare(2));
+    expect(agent).toMatchObject({ source: { version: 1 }, epoch: 2, life: { version: 1 } });
+    expect(sourceOf(agent, 1)).toMatchObject({ kind: 'template' });
+  });
+
+  it('restarts the agent when the start is over, and then becomes its source', () => {
+    const before = after(history, prepare(2));
+    expect(newTypes(before, confirm(2))).toEqual(['AgentStarted', 'AgentStarting.v2']);
+    const restarted = agentAfter(before, confirm(2));
+    expect(restarted).toMatchObject({ source: { version: 1 }, life: { cause: 'restart', version: 2 } });
+    expect(sourceOf(restarted, 2)).toMatchObject({ deploymentId: 'dep_2' });
+    expect(agentAfter(before, confirm(2), confirm(3))).toMatchObject({
+      source: { version: 2 },
+      life: { state: 'running' },
+      versions: { next: null },
+    });
+  });
+
+  it('starts if the start fails, and gives way to the version before it if it fails too', () => {
+    const before = after(history, prepare(2));
+    expect(agentAfter(before, fail(2))).toMatchObject({ epoch: 3, life: { version: 2 } });
+    expect(agentAfter(before, fail(2), fail(3)).life).toMatchObject({ version: 1 });
+    expect(agentAfter(before, fail(2), fail(3), fail(4)).life).toMatchObject({ state: 'failed' });
+  });
+
+  it.each<[string, AgentCommand]>([
+    ['stop', { type: 'Stop', target: 'stopped', at }],
+    ['sleep', { type: 'Sleep', warm: true, at }],
+  ])('becomes the source of the agent if a %s ends the start', (__, command) => {
+    expect(agentAfter(history, prepare(2), command)).toMatchObject({
+      source: { version: 2 },
+      life: { state: 'stopping' },
+    });
+  });
+
+  it('waits for a host that is lost, and starts or is adopted when it returns', () => {
+    const lose: AgentCommand = { type: 'LoseHost', at };
+    const present = (frozen: boolean): AgentCommand => ({ type: 'SettlePresence', epoch: 2, frozen, at });
+    for (const lost of [after(history, prepare(2), lose), after(history, lose, prepare(2))]) {
+      expect(agentAfter(lost)).toMatchObject({ source: { version: 1 }, life: { code: 'host_lost' } });
+      expect(agentAfter(lost, present(false)).life).toMatchObject({ state: 'starting', version: 2 });
+      expect(agentAfter(lost, present(true), wake).life).toMatchObject({ version: 2, thaw: false });
+      const absent = agentAfter(lost, { type: 'SettleAbsence', epoch: 2, alwaysOn: false, at });
+      expect(startsWith(absent)).toMatchObject({ version: 2 });
+      if (absent.life.state === 'sleeping') expect(absent.source).toMatchObject({ version: 2 });
+    }
+  });
+});
+
+it('a version that is built during the first start of another restarts the agent with it', () => {
+  const history = after([...running, asleep(1, 'cold')], prepare(2), wake, prepare(3));
+  expect(agentAfter(history, confirm(2))).toMatchObject({ source: { version: 2 }, life: { version: 3 } });
+  expect(agentAfter(history, fail(2))).toMatchObject({ life: { version: 3 } });
+});
+
+it('a version is prepared, and starts nothing, while the host of an agent that rested or ran is lost', () => {
+  const lose: AgentCommand = { type: 'LoseHost', at };
+  const rested = agentAfter([...running, stopped(1)], lose, prepare(2));
+  expect(rested).toMatchObject({ source: { version: 2 }, life: { was: { state: 'stopped' } } });
+  const ran = after(running, lose, prepare(2));
+  expect(agentAfter(ran)).toMatchObject({ source: { version: 1 }, life: { code: 'host_lost' } });
+  expect(agentAfter(ran, { type: 'SettlePresence', epoch: 1, frozen: false, at }).life).toMatchObject({
+    cause: 'restart',
+    version: 2,
   });
 });
 
@@ -145,7 +228,6 @@ describe('a version that does not start', () => {
   });
 
   it('fails the agent once it has run, and keeps the agent on it', () => {
-    const restart: AgentCommand = { type: 'Start', cause: 'restart', at };
     const agent = agentAfter(running, prepare(2), confirm(2), restart, fail(3));
     expect(agent).toMatchObject({ source: { version: 2 }, life: { state: 'failed' } });
   });

@@ -26,6 +26,13 @@ export const startsWith = ({
   readonly versions: Versions;
 }): AgentSource => versions.next ?? source;
 
+/** The source of a version of the agent that it may still start. */
+export const sourceOf = (
+  agent: { readonly source: AgentSource; readonly versions: Versions },
+  version: number,
+): AgentSource =>
+  [agent.source, ...agent.versions.before].find((source) => source.version === version) ?? startsWith(agent);
+
 /** Whether the next start runs a version that has never run. */
 export const isUntried = ({ next }: Versions, version: number): boolean => next?.version === version;
 

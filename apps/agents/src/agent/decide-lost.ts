@@ -1,9 +1,9 @@
 import { DomainError } from '@berth/kernel';
 import type { AgentCommandOf } from './agent.commands.js';
 import type { AgentEvent, Life, LiveAgent } from './agent.js';
-import { failed, starting } from './agent-starting.js';
+import { adoptNext, failed, starting, thenWithNext } from './agent-starting.js';
+import { isUntried } from './agent-versions.js';
 import { stopping } from './decide-requested.js';
-import { adoptNext } from './decide-versions.js';
 
 /** The agent's state at the time its host was lost; null if its host is not lost. */
 export const beforeLoss = ({ life }: LiveAgent): Life | null =>
@@ -40,6 +40,9 @@ export const failWithHost = (
     ? []
     : failed(agent, 'host_lost', 'The machine that runs the agent does not respond.', at);
 };
+
+/** Whether the agent's host is lost or removed, so that the agent cannot be started at present. */
+export const isHostGone = (agent: LiveAgent): boolean => beforeLoss(agent) !== null || isHostRemoved(agent);
 
 const isHostRemoved = ({ life }: LiveAgent): boolean =>
   life.state === 'failed' && life.code === 'host_removed';
@@ -108,7 +111,11 @@ export const settleLostPresence = (
 ): readonly AgentEvent[] => {
   const { agentId, epoch, guest } = agent;
   const adopted = adoptNext(agent, at);
-  if (!frozen) return [...adopted, { type: 'AgentStarted', data: { agentId, epoch, guest, at } }];
+  if (!frozen) {
+    const runsNext = 'version' in was && isUntried(agent.versions, was.version);
+    const started: AgentEvent = { type: 'AgentStarted', data: { agentId, epoch, guest, at } };
+    return thenWithNext(agent, [...(runsNext ? adopted : []), started], at);
+  }
   const reason = was.state === 'sleeping' ? was.reason : 'idle';
   return [...adopted, { type: 'AgentFellAsleep', data: { agentId, epoch, depth: 'warm', reason, at } }];
 };
@@ -123,6 +130,9 @@ export const settleEarlierPresence = (
   if (was.state !== 'starting' && was.state !== 'deploying') return [];
   const { agentId, epoch } = agent;
   return frozen && was.cause === 'wake'
-    ? [{ type: 'AgentFellAsleep', data: { agentId, epoch, depth: 'warm', reason: 'idle', at } }]
+    ? [
+        ...adoptNext(agent, at),
+        { type: 'AgentFellAsleep', data: { agentId, epoch, depth: 'warm', reason: 'idle', at } },
+      ]
     : starting(agent, was.cause, was.thaw, at);
 };

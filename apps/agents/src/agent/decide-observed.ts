@@ -3,8 +3,7 @@ import type { AgentEvent, Life, LiveAgent, Resources } from './agent.js';
 import { haveSameSizes } from './sizes.js';
 import { isUntried } from './agent-versions.js';
 import { beforeLoss, settleEarlierPresence, settleLostAbsence, settleLostPresence } from './decide-lost.js';
-import { failed, startFailed, starting } from './agent-starting.js';
-import { adoptNext } from './decide-versions.js';
+import { adoptNext, failed, startFailed, starting, thenWithNext } from './agent-starting.js';
 
 /** After this many recoveries within the window, a crash fails the agent instead of starting it again. */
 export const MAX_RECOVERIES = 5;
@@ -129,12 +128,13 @@ const confirmStarted = (
 ): readonly AgentEvent[] => {
   const { life, agentId, epoch, versions } = agent;
   if (!isStarting(life)) return [];
-  return [
+  const confirmed: readonly AgentEvent[] = [
     ...(isUntried(versions, life.version) ? adoptNext(agent, at) : []),
     ...resized(agent, resources ?? agent.sizes, at),
     ...(life.thaw && resources !== undefined ? [startedAnew(agent, at)] : []),
     { type: 'AgentStarted', data: { agentId, epoch, guest, at } },
   ];
+  return thenWithNext(agent, confirmed, at);
 };
 
 const startedAnew = ({ agentId, epoch }: LiveAgent, at: string): AgentEvent => ({
@@ -177,7 +177,7 @@ const breakOffStart = (
   if (!isStarting(life)) return [];
   if (life.cause === 'deploy')
     return failure === null ? [] : startFailed(agent, failure.code, failure.message, at);
-  // If this was the first start of a version, the next start runs that version.
+  // If this was the first start of a version, or one was built meanwhile, the next start runs that version.
   return [
     ...adoptNext(agent, at),
     life.cause === 'start'

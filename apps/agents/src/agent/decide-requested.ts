@@ -2,8 +2,7 @@ import { DomainError } from '@berth/kernel';
 import type { AgentCommandOf } from './agent.commands.js';
 import { timesAbandoned, type Agent, type AgentEvent, type LiveAgent, type StopReason } from './agent.js';
 import { templateSource } from './agent-source.js';
-import { after, starting } from './agent-starting.js';
-import { adoptNext } from './decide-versions.js';
+import { adoptNext, after, starting } from './agent-starting.js';
 import { CreationOvertaken } from './creation-overtaken.js';
 
 /** Deadlines of the transient states in seconds. */
@@ -113,7 +112,7 @@ export const stop = (command: AgentCommandOf<'Stop'>, agent: LiveAgent): readonl
       ];
     }
   }
-  // If this interrupts the first start of a version, the next start runs that version.
+  // If this interrupts the first start of a version, or one was built meanwhile, the next start runs that version.
   return [...adoptNext(agent, command.at), ...stopping(agent, { ...command, reason })];
 };
 

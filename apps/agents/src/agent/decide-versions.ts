@@ -1,10 +1,14 @@
 import type { AgentCommandOf } from './agent.commands.js';
 import { evolve, type AgentEvent, type LiveAgent } from './agent.js';
 import type { DeployedSource } from './agent-source.js';
-import { starting } from './agent-starting.js';
+import { adoptNext, starting } from './agent-starting.js';
 import { deploymentsInUse } from './agent-versions.js';
+import { beforeLoss, isHostGone } from './decide-lost.js';
 
-/** A running agent is restarted with the version and a failed one started; any other begins with it at its next start. */
+/**
+ * A running agent is restarted with the version and a failed one started. An agent that is coming up keeps its start; once
+ * that is over, it is restarted. Any other begins with the version at its next start.
+ */
 export const prepareVersion = (
   { built, at }: AgentCommandOf<'PrepareVersion'>,
   agent: LiveAgent,
@@ -15,17 +19,20 @@ export const prepareVersion = (
   const prepared: AgentEvent = { type: 'AgentVersionPrepared', data: { agentId, source, at } };
   const after = evolve(agent, prepared);
   if (after.status !== 'live') return [];
-  if (life.state === 'running') return [prepared, ...starting(after, 'restart', false, at)];
-  if (life.state === 'failed') return [prepared, ...starting(after, 'start', false, at)];
-  return [prepared, ...adoptNext(after, at)];
+  switch ((beforeLoss(agent) ?? life).state) {
+    case 'deploying':
+    case 'starting':
+      return [prepared];
+    case 'running':
+    case 'failed':
+      if (isHostGone(agent)) return [prepared];
+      return [prepared, ...starting(after, life.state === 'running' ? 'restart' : 'start', false, at)];
+    case 'stopping':
+    case 'stopped':
+    case 'sleeping':
+      return [prepared, ...adoptNext(after, at)];
+  }
 };
 
 const isKnown = (agent: LiveAgent, deploymentId: string): boolean =>
   deploymentsInUse(agent).includes(deploymentId) || agent.versions.abandoned?.deploymentId === deploymentId;
-
-/** The agent's source becomes the version that its next start runs, unless it is already. */
-export const adoptNext = ({ agentId, source, versions }: LiveAgent, at: string): readonly AgentEvent[] => {
-  const { next } = versions;
-  if (next === null || next.kind === 'template' || next.version === source.version) return [];
-  return [{ type: 'AgentVersionAdopted', data: { agentId, source: next, at } }];
-};

@@ -10,7 +10,7 @@ import { ownerOf } from './owner.js';
 import { agentToken, tokenSecretOf } from './agent-token.js';
 import type { LiveAgent } from './agent.js';
 import { haveSameSizes } from './sizes.js';
-import { startsWith } from './agent-versions.js';
+import { sourceOf, startsWith } from './agent-versions.js';
 
 /** Composes the request that starts an agent on a host: variables, secrets, token, sizes. */
 @Injectable()
@@ -27,7 +27,7 @@ export class StartRecipe {
   }
 
   async of(agent: LiveAgent, deadlineMs: number): Promise<StartAgent> {
-    const { agentId, epoch, profile } = agent;
+    const { agentId, epoch, life, profile } = agent;
     const [env, { instructions }, { resources, idleTtlSeconds }] = await Promise.all([
       this.vault.open(agentId),
       this.identities.of(agentId, profile.personal),
@@ -37,7 +37,8 @@ export class StartRecipe {
       agentId,
       epoch,
       accountId: profile.accountId,
-      source: startsWith(agent),
+      // A deployment may have built another one since the start was decided.
+      source: 'version' in life ? sourceOf(agent, life.version) : startsWith(agent),
       templateId: profile.templateId,
       env: env.values,
       secretKeys: env.secretKeys,

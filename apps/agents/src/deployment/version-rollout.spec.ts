@@ -1,6 +1,6 @@
 import { HOST_UNAVAILABLE, runtimeRequests } from '@berth/contracts/runtime';
 import { DomainError } from '@berth/kernel';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { at, eventsOf, guest, MemoryAgents } from '../fixtures/memory-agents.fixture.js';
 import { systemOrigin } from '../agent/agent.command-handler.js';
 import type { AgentCommand } from '../agent/agent.commands.js';
@@ -48,6 +48,25 @@ describe('a deployment of a version that was built', () => {
   it('succeeds when its host could start no agent, because the next start runs the version', async () => {
     breakOff();
     expect(await rollout.settle(deployment)).toMatchObject({ type: 'Succeed' });
+  });
+
+  it('goes on during a start of the version before it, and succeeds when its own version runs', async () => {
+    const other = 'agt_02';
+    const { created: made, starting: begun } = eventsOf(other);
+    await memory.given(other, [made(), begun(1)]);
+    const first = Promise.withResolvers<{ guest: typeof guest }>();
+    memory.hosts.on(runtimeRequests.start, ({ epoch }) => (epoch === 1 ? first.promise : { guest }));
+    const settled = rollout.settle({ ...deployment, agentId: other });
+    await vi.waitFor(() => expect(memory.hosts.of(runtimeRequests.start)).toHaveLength(1));
+    expect(await memory.agents.load(other)).toMatchObject({ source: { version: 1 } });
+    // Another process reads the agent only now, and continues the start with the version of the start.
+    const another = memory.another().drive(other);
+    await vi.waitFor(() => expect(memory.hosts.of(runtimeRequests.start)).toHaveLength(2));
+    first.resolve({ guest });
+    expect(await settled).toMatchObject({ type: 'Succeed' });
+    await another;
+    const starts = memory.hosts.of(runtimeRequests.start).map(({ epoch, source }) => [epoch, source.version]);
+    expect(new Set(starts.map(String))).toEqual(new Set(['1,1', '2,2']));
   });
 
   it('goes on while the host of the agent is lost, and fails when the host is removed', async () => {
