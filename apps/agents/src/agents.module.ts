@@ -63,6 +63,7 @@ import { EnvVault } from './env/env-vault.js';
 import { AnnounceHostHandler } from './host/announce-host.js';
 import { HostCommandHandler } from './host/host.command-handler.js';
 import { HostDirectory } from './host/host-directory.js';
+import { HostHearing } from './host/host-hearing.js';
 import { hostListProjection } from './host/host-list.projection.js';
 import { HostListQuery } from './host/host-list.query.js';
 import { HostProbe } from './host/host-probe.js';
@@ -104,6 +105,7 @@ import { CapThresholdTimer } from './timers/cap-threshold-timer.js';
 import { DeploymentTimer } from './timers/deployment-timer.js';
 import { AgentTimeouts } from './timers/agent-timeouts.js';
 import { DueAgentsQuery } from './timers/due-agents.query.js';
+import { LostHosts } from './timers/lost-hosts.js';
 import { endUserUseProjection } from './use/end-user-use.projection.js';
 import { SpendQuery } from './use/spend.query.js';
 
@@ -213,6 +215,7 @@ const GATHER_MS = 100;
     HostStreams,
     HostProbe,
     HostDirectory,
+    HostHearing,
     HostCommandHandler,
     HostListQuery,
     HostRegistration,
@@ -250,6 +253,7 @@ const GATHER_MS = 100;
     DueAgentsQuery,
     AgentTimeouts,
     AgentReconciler,
+    LostHosts,
     DeploymentTimer,
 
     CapUseQuery,

@@ -128,7 +128,8 @@ type SameStateEvent =
           | 'AgentStartedAnew'
           | 'AgentResized'
           | 'AgentRanOutOfMemory'
-          | 'AgentUnseen';
+          | 'AgentUnseen'
+          | 'AgentRanUnseen';
       }
     >;
 
@@ -138,12 +139,13 @@ const keepsState = (event: AgentEvent): event is SameStateEvent =>
   event.type === 'AgentResized' ||
   event.type === 'AgentRanOutOfMemory' ||
   event.type === 'AgentUnseen' ||
+  event.type === 'AgentRanUnseen' ||
   isVersionEvent(event);
 
 const inSameState = (row: AgentRow, event: SameStateEvent): AgentRow => {
   if (event.type === 'AgentSleepRequested' || event.type === 'AgentStartedAnew') return row;
   // The event that follows sets the new state.
-  if (event.type === 'AgentUnseen') return row;
+  if (event.type === 'AgentUnseen' || event.type === 'AgentRanUnseen') return row;
   if (event.type === 'AgentResized')
     return { ...row, volume_gb: Math.max(row.volume_gb ?? 0, event.data.resources.diskGb) };
   if (event.type !== 'AgentRanOutOfMemory') return withVersion(row, event);

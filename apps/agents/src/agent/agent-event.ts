@@ -156,6 +156,16 @@ export type AgentEvent =
       };
     }
   | {
+      /** Its host is back, and found that the agent has run since `since`, the host's last report before the loss. */
+      readonly type: 'AgentRanUnseen';
+      readonly data: {
+        readonly agentId: string;
+        readonly epoch: number;
+        readonly since: string;
+        readonly at: string;
+      };
+    }
+  | {
       /** A deployment has built this version; the next start runs it. */
       readonly type: 'AgentVersionPrepared';
       readonly data: { readonly agentId: string; readonly source: DeployedSource; readonly at: string };

@@ -24,6 +24,7 @@ describeGoldenEvents(GOLDEN, agentCodec, {
   AgentFailed: true,
   AgentRanOutOfMemory: true,
   AgentUnseen: true,
+  AgentRanUnseen: true,
   AgentDeletionRequested: true,
   AgentDeleted: true,
 });

@@ -17,6 +17,7 @@ const STORED_TYPES: ReadonlySet<string> = new Set<AgentEvent['type']>([
   'AgentFailed',
   'AgentRanOutOfMemory',
   'AgentUnseen',
+  'AgentRanUnseen',
   'AgentVersionPrepared',
   'AgentVersionAdopted',
   'AgentVersionAbandoned',

@@ -34,7 +34,11 @@ export type Life =
       readonly version: number;
       readonly deadline: string;
     }
-  | { readonly state: 'running' }
+  | {
+      readonly state: 'running';
+      /** The last report of its host, once that is silent. */
+      readonly seenAt?: string;
+    }
   | {
       readonly state: 'stopping';
       readonly target: 'stopped' | 'sleeping';
@@ -47,7 +51,7 @@ export type Life =
       readonly state: 'failed';
       readonly code: string;
       readonly message: string;
-      /** Its state when its host was lost; absent if it was running, and after any other failure. */
+      /** Its state when its host was lost; absent if it was running and its host never reported, and after any other failure. */
       readonly was?: Life;
     };
 
@@ -103,6 +107,7 @@ const withLife = (agent: Agent, life: Life, at: string, more: Partial<LiveAgent>
 
 /** Applies one event. Pure: the same history always gives the same agent. */
 export const evolve = (agent: Agent, event: AgentEvent): Agent => {
+  if (event.type === 'AgentUnseen') return unseen(agent, event.data.since);
   if (isVersionEvent(event)) return agent.status === 'live' ? withVersion(agent, event) : agent;
   if (isNotice(event)) return agent;
   if (isOfColdStart(event)) return afterColdStart(agent, event);
@@ -130,14 +135,20 @@ export const evolve = (agent: Agent, event: AgentEvent): Agent => {
 
 type Notice = Extract<
   AgentEvent,
-  { readonly type: 'AgentSleepRequested' | 'AgentRanOutOfMemory' | 'AgentUnseen' }
+  { readonly type: 'AgentSleepRequested' | 'AgentRanOutOfMemory' | 'AgentRanUnseen' }
 >;
 
 /** Whether the event does not change the state of the agent. */
 const isNotice = (event: AgentEvent): event is Notice =>
   event.type === 'AgentSleepRequested' ||
   event.type === 'AgentRanOutOfMemory' ||
-  event.type === 'AgentUnseen';
+  event.type === 'AgentRanUnseen';
+
+/** The next event has the new state. */
+const unseen = (agent: Agent, seenAt: string): Agent =>
+  agent.status === 'live' && agent.life.state === 'running'
+    ? { ...agent, life: { state: 'running', seenAt } }
+    : agent;
 
 type RestEvent = Extract<
   AgentEvent,
@@ -160,8 +171,9 @@ const failedLife = (
   { code, message }: Extract<AgentEvent, { type: 'AgentFailed' }>['data'],
 ): Life => {
   const life: Life = { state: 'failed', code, message };
-  const isLost = code === 'host_lost' && agent.status === 'live' && agent.life.state !== 'running';
-  return isLost ? { ...life, was: agent.life } : life;
+  if (code !== 'host_lost' || agent.status !== 'live') return life;
+  const { life: was } = agent;
+  return was.state === 'running' && was.seenAt === undefined ? life : { ...life, was };
 };
 
 const created = ({

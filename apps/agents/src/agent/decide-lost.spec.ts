@@ -59,6 +59,31 @@ it('an agent counts as seen when it started, if its host last reported before th
   expect(first).toMatchObject({ type: 'AgentUnseen', data: { since: time(0) } });
 });
 
+describe('an agent whose host was lost while it ran', () => {
+  const lost = [...running, ...decided(running, { type: 'LoseHost', seenAt: time(5), at: time(10) })];
+  const present = (frozen: boolean): AgentCommand => ({
+    ...{ type: 'SettlePresence', epoch: 1, frozen, at: time(20) },
+  });
+
+  it('is known to have run since the last report if the host returns with it at the same epoch', () => {
+    expect(decided(lost, present(false))).toEqual([
+      { type: 'AgentRanUnseen', data: { agentId, epoch: 1, since: time(5), at: time(20) } },
+      { type: 'AgentStarted', data: { agentId, epoch: 1, guest, at: time(20) } },
+    ]);
+  });
+
+  it('may have ended at any time if it is frozen or gone, or never reported', () => {
+    const gone = { type: 'SettleAbsence', epoch: 1, alwaysOn: true, at: time(20) } as const;
+    const never = [...running, ...decided(running, { type: 'LoseHost', at: time(10) })];
+    for (const [events, command] of [
+      [lost, present(true)],
+      [lost, gone],
+      [never, present(false)],
+    ] as const)
+      expect(decided(events, command).map(({ type }) => type)).not.toContain('AgentRanUnseen');
+  });
+});
+
 it('no AgentUnseen is recorded for an agent that did not run, or whose host never reported', () => {
   const types = (events: readonly AgentEvent[], command: AgentCommand) =>
     decided(events, command).map(({ type }) => type);

@@ -112,9 +112,13 @@ export const settleLostPresence = (
   const { agentId, epoch, guest } = agent;
   const adopted = adoptNext(agent, at);
   if (!frozen) {
+    const ran: readonly AgentEvent[] =
+      was.state === 'running' && was.seenAt !== undefined
+        ? [{ type: 'AgentRanUnseen', data: { agentId, epoch, since: was.seenAt, at } }]
+        : [];
     const runsNext = 'version' in was && isUntried(agent.versions, was.version);
     const started: AgentEvent = { type: 'AgentStarted', data: { agentId, epoch, guest, at } };
-    return thenWithNext(agent, [...(runsNext ? adopted : []), started], at);
+    return thenWithNext(agent, [...ran, ...(runsNext ? adopted : []), started], at);
   }
   const reason = was.state === 'sleeping' ? was.reason : 'idle';
   return [...adopted, { type: 'AgentFellAsleep', data: { agentId, epoch, depth: 'warm', reason, at } }];

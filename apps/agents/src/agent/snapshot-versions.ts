@@ -2,4 +2,4 @@
  * Versions of the states that snapshots hold. Increase a version whenever the events of its category fold to a different
  * state; `snapshot-versions.spec.ts` fails otherwise.
  */
-export const SNAPSHOT_VERSIONS = { agent: 8, agentEnv: 2, reservation: 1 } as const;
+export const SNAPSHOT_VERSIONS = { agent: 9, agentEnv: 2, reservation: 1 } as const;

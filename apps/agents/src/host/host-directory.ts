@@ -23,13 +23,19 @@ export interface Sighting {
   readonly seenAt: string | null;
 }
 
+/** When a host last announced itself, ISO 8601; null if it never did. */
+export interface SeenHost {
+  readonly host: string;
+  readonly seenAt: string | null;
+}
+
 /** The runtime hosts that have announced themselves to any process of this service. */
 @Injectable()
 export class HostDirectory {
   constructor(@Inject(Database) private readonly database: SqlRunner) {}
 
   /** Records that the host is alive; returns whether its process has changed, and when it was seen before. */
-  async seen({ host, incarnation, freeMemMb, figures }: Announced): Promise<Sighting> {
+  async record({ host, incarnation, freeMemMb, figures }: Announced): Promise<Sighting> {
     const [before] = await this.database.query<{ incarnation: string; last_seen_at: Date }>(
       'SELECT incarnation, last_seen_at FROM agent_hosts WHERE host = $1',
       [host],
@@ -55,17 +61,13 @@ export class HostDirectory {
     return row?.last_seen_at.toISOString() ?? null;
   }
 
-  /** Returns the lost hosts; none until 30 s after `listeningSince` (Unix milliseconds). */
-  async lost(listeningSince: number): Promise<readonly string[]> {
-    if (Date.now() - listeningSince < LOST_AFTER_SECONDS * 1000) return [];
-    const rows = await this.database.query<{ host: string }>(
-      `SELECT coalesce(seen.host, list.id) AS host FROM agent_hosts AS seen
-       FULL JOIN host_list AS list ON list.id = seen.host
-       WHERE list.status IS DISTINCT FROM 'removed'
-         AND (last_seen_at IS NULL OR last_seen_at < now() - make_interval(secs => $1))`,
-      [LOST_AFTER_SECONDS],
+  /** All hosts that were not removed. */
+  async seen(): Promise<readonly SeenHost[]> {
+    const rows = await this.database.query<{ host: string; last_seen_at: Date | null }>(
+      `SELECT coalesce(seen.host, list.id) AS host, last_seen_at FROM agent_hosts AS seen
+       FULL JOIN host_list AS list ON list.id = seen.host WHERE list.status IS DISTINCT FROM 'removed'`,
     );
-    return rows.map((row) => row.host);
+    return rows.map(({ host, last_seen_at: at }) => ({ host, seenAt: at?.toISOString() ?? null }));
   }
 
   /** Hosts that operators removed. */

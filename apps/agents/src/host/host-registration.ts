@@ -25,7 +25,7 @@ export class HostRegistration {
     const { host, agents, figures = null } = announcement;
     const logId = await this.requireSameLog(announcement);
     await this.hosts.join(host, figures?.name ?? host);
-    const sighting = await this.directory.seen({ ...announcement, figures });
+    const sighting = await this.directory.record({ ...announcement, figures });
     // An agent that is starting has not taken its memory yet.
     const reported = agents.filter(({ state }) => state !== 'starting');
     await this.placement.reported(

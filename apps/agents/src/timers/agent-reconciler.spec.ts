@@ -21,7 +21,7 @@ it('the reconciler retains no listeners of earlier ticks, even while its queries
     },
   };
   const none = (): Promise<string[]> => Promise.resolve([]);
-  const hosts = { lost: none, removed: none } as unknown as HostDirectory;
+  const hosts = { removed: none } as unknown as HostDirectory;
   const placement = { overdue: () => Promise.resolve([]) } as unknown as Placement;
   const config = { warmSleepSeconds: 900 } as AgentsConfig;
   const due = new DueAgentsQuery(database, hosts, placement, config);

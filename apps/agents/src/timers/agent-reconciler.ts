@@ -1,5 +1,4 @@
 import { pause } from '@berth/supervision';
-import { isDomainError } from '@berth/kernel';
 import { RunOnOneInstance, type Runnable } from '@berth/service';
 import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
@@ -18,9 +17,9 @@ const SETTLE_MS = 2_000;
 
 /**
  * Acts on agents when time has passed. On every tick it derives the work from their state: it continues unfinished
- * transitions, fails overdue ones, turns warm sleep cold, puts agents of suspended accounts and of end users over their cap to sleep, fails agents of a lost
- * or removed host, and abandons creations whose process died. No tick waits for the work of an earlier one. A second instance would do no harm, because every decision carries
- * the epoch for which it was made.
+ * transitions, fails overdue ones, turns warm sleep cold, puts agents of suspended accounts and of end users over their
+ * cap to sleep, fails agents of a removed host, and abandons creations whose process died. No tick waits for the work of
+ * an earlier one. A second instance would do no harm, because every decision carries the epoch for which it was made.
  */
 @Injectable()
 @RunOnOneInstance({ name: 'timers' })
@@ -29,7 +28,6 @@ export class AgentReconciler implements Runnable {
   readonly #hostWork: AgentWork;
   /** Not part of `#hostWork`: a start that is under way must not keep a suspension from ending it. */
   readonly #transitions: AgentWork;
-  #listeningSince: number | undefined;
 
   constructor(
     private readonly due: DueAgentsQuery,
@@ -44,18 +42,11 @@ export class AgentReconciler implements Runnable {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const listeningSince = (this.#listeningSince ??= Date.now());
     try {
       while (!signal.aborted) {
-        await this.tick(listeningSince);
+        await this.tick();
         await pause(TICK_MS, signal);
       }
-      this.#listeningSince = undefined;
-    } catch (error) {
-      // Hosts cannot announce themselves during an outage, so their silence does not count. A query that fails for another
-      // reason must not restart these 30 s, or lost hosts would stay unnoticed.
-      if (isDomainError(error, 'unavailable')) this.#listeningSince = undefined;
-      throw error;
     } finally {
       const works = [this.#logWork, this.#hostWork, this.#transitions];
       await Promise.all(works.map((work) => work.settle(SETTLE_MS)));
@@ -63,14 +54,13 @@ export class AgentReconciler implements Runnable {
   }
 
   /** Begins the work that is due. A query that fails does not affect the others; then throws its error. */
-  private async tick(listeningSince: number): Promise<void> {
+  private async tick(): Promise<void> {
     const begun = await Promise.allSettled([
       this.failOverdue(),
       this.continueUnfinished(),
       this.cool(),
       this.suspend(),
       this.endOverCap(),
-      this.loseAgents(listeningSince),
       this.giveUpAgents(),
       this.settleCreations(),
     ]);
@@ -103,11 +93,6 @@ export class AgentReconciler implements Runnable {
   private async endOverCap(): Promise<void> {
     for (const { id, host } of await this.due.overCap(forHost(this.#hostWork)))
       this.#hostWork.begin(id, host, () => this.timeouts.endOverCap(id));
-  }
-
-  private async loseAgents(listeningSince: number): Promise<void> {
-    for (const { id, host } of await this.due.onLostHosts(listeningSince, this.forLogWork()))
-      this.#logWork.begin(id, host, () => this.timeouts.loseHost(id));
   }
 
   private async giveUpAgents(): Promise<void> {

@@ -117,10 +117,8 @@ export class DueAgentsQuery {
     return rows.map(({ id }) => id);
   }
 
-  /** Agents of hosts that are lost; none until 30 s after `listeningSince` (Unix milliseconds). */
-  async onLostHosts(listeningSince: number, { except, limit }: DueOptions): Promise<DueAgent[]> {
-    const hosts = await this.hosts.lost(listeningSince);
-    if (hosts.length === 0) return [];
+  /** Agents of these hosts that have not failed. */
+  onHosts(hosts: readonly string[], { except, limit }: DueOptions): Promise<DueAgent[]> {
     return this.database.query<DueAgent>(
       `SELECT id, host FROM agent_list
        WHERE host = ANY($1) AND state NOT IN ('failed', 'deleting') AND id <> ALL($2) LIMIT $3`,

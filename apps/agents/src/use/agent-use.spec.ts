@@ -117,6 +117,20 @@ describe('the time for which an agent is awake', () => {
     expect(awakeOf(started(8, 1), unseen, failed(40, 1))).toEqual([]);
   });
 
+  it('goes on without a gap if the host of the agent was lost and finds that it has run on', () => {
+    const unseen = (type: 'AgentUnseen' | 'AgentRanUnseen', second: number): AgentEvent => ({
+      type,
+      data: { agentId, epoch: 1, since: at(6), at: at(second) },
+    });
+    const lost = [started(2, 1), unseen('AgentUnseen', 40), failed(40, 1)];
+    const back = [unseen('AgentRanUnseen', 50), started(50, 1)];
+    expect(awakeOf(...lost, ...back, asleep(60, 1))).toEqual([
+      { from: at(2), to: at(6) },
+      { from: at(6), to: at(60) },
+    ]);
+    expect(wakesOf(...lost, ...back)).toEqual([]);
+  });
+
   it('is counted for agents of end users only', () => {
     const events = [
       created(null),

@@ -59,8 +59,14 @@ const changeKnown = (use: AgentUse, event: AgentEvent): UseChange => {
       const next: AgentUse = { ...use, state: 'starting', epoch, running_since: null };
       return { use: next, awake, wake: isWake(cause, use.state) ? { epoch, at } : null };
     }
+    case 'AgentRanUnseen':
+      // The next event has the new state.
+      return {
+        use: { ...use, running_since: use.running_since ?? event.data.since },
+        awake: null,
+        wake: null,
+      };
     case 'AgentStarted':
-      // A lost host returned with it: the time in between was counted as `failed`.
       return {
         use: { ...use, state: 'running', running_since: use.running_since ?? at },
         awake: null,

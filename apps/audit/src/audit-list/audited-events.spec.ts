@@ -18,6 +18,7 @@ const NOT_AUDITED = [
   'AgentDeleted',
   'AgentFailed',
   'AgentRanOutOfMemory',
+  'AgentRanUnseen',
   'AgentResized',
   'AgentStarted',
   'AgentStartedAnew',

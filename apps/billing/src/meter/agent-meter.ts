@@ -75,6 +75,8 @@ export const changeMeter = (meter: AgentMeter, fact: AgentFact): MeterChange => 
     case 'unseen':
       // The next event says what it is now.
       return rest(meter, meter.state, Math.min(fact.since, fact.at));
+    case 'ranUnseen':
+      return { meter: { ...meter, runningMs: meter.runningMs ?? Math.min(fact.since, fact.at) }, ...NOTHING };
     case 'resized':
       return resize(meter, fact.sizes, fact.at);
     case 'deleted':

@@ -30,9 +30,11 @@ const eventsOf = (events: readonly Event[]): readonly RecordedEvent[] => [
   ),
 ];
 
-/** As the projection counts them and as the recount does; Each event is a batch of its own. */
-const chatsOf = (...told: readonly Event[]): readonly number[] => {
-  const events = eventsOf(told);
+/** As the projection counts and as the recount does; each event is a batch of its own. */
+const countsOf = (
+  events: readonly RecordedEvent[],
+  member: { readonly use: 'chats' | 'active_ms'; readonly day: 'chats' | 'activeMs' },
+): readonly number[] => {
   const state = {
     ...{ meters: new Map(), terms: new Map(), plans: new Map(), latestMs: 0 },
     ...{ forgotten: new Set<string>(), failedChats: new Set<string>() },
@@ -41,15 +43,18 @@ const chatsOf = (...told: readonly Event[]): readonly number[] => {
   for (const event of events) {
     const ledger = new UsageLedger(state);
     ledger.apply(event);
-    counted += ledger.days.reduce((sum, { use }) => sum + use.chats, 0);
+    counted += ledger.days.reduce((sum, { use }) => sum + Number(use[member.use]), 0);
   }
   const reader = new RecountReader();
   for (const event of events) reader.read(event);
   const [agent] = reader.log().agents;
   if (agent === undefined) throw new Error('The recount has no agent.');
   const days = [...recountAgent(agent, [], Date.parse(AT)).values()];
-  return [counted, days.reduce((sum, { chats }) => sum + chats, 0)];
+  return [counted, days.reduce((sum, day) => sum + Number(day[member.day]), 0)];
 };
+
+const chatsOf = (...told: readonly Event[]): readonly number[] =>
+  countsOf(eventsOf(told), { use: 'chats', day: 'chats' });
 
 describe('a message', () => {
   it('does not count when it was accepted and never handed over', () => {
@@ -84,5 +89,28 @@ describe('a message', () => {
     expect(chatsOf(['WebhookAccepted'], ['WebhookFailed', 'agent_unavailable'])).toEqual([0, 0]);
     expect(chatsOf(['WebhookDelivered'], ['PromptHandedOver'])).toEqual([2, 2]);
     expect(chatsOf(['WebhookFailed', 'agent_error'], ['WebhookFailed', 'agent_timeout'])).toEqual([2, 2]);
+  });
+});
+
+describe('the time of an agent whose host was lost', () => {
+  const at = (second: number): string => new Date(Date.parse(AT) - 100_000 + second * 1_000).toISOString();
+  const told = (type: string, second: number, data: EventData = {}): RecordedEvent =>
+    recorded('agent-agt_1', type, { at: at(second), ...data });
+  const born = { ...created, data: { ...created.data, at: at(0) } };
+  const lost = [
+    ...[born, told('AgentStarting.v2', 0, { cause: 'deploy' }), told('AgentStarted', 10)],
+    ...[told('AgentUnseen', 50, { since: at(20) }), told('AgentFailed', 50)],
+  ];
+  const secondsOf = (...events: readonly RecordedEvent[]): readonly number[] =>
+    countsOf([...lost, ...events], { use: 'active_ms', day: 'activeMs' }).map((ms) => ms / 1_000);
+
+  it('ends with the last report of the host, if the agent does not run any more when the host returns', () => {
+    expect(secondsOf(told('AgentFellAsleep', 80))).toEqual([10, 10]);
+  });
+
+  it('goes on without a gap if the host returns and the agent has run on', () => {
+    const back = [told('AgentRanUnseen', 80, { since: at(20) }), told('AgentStarted', 80)];
+    expect(secondsOf(...back, told('AgentFellAsleep', 90))).toEqual([80, 80]);
+    expect(secondsOf(...back, told('AgentStarting.v2', 80, { cause: 'restart' }))).toEqual([70, 70]);
   });
 });

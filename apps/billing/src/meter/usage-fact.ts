@@ -41,6 +41,8 @@ export type AgentFact = { readonly agentId: string; readonly at: number } & (
   | { readonly kind: 'chat'; readonly retriable: RetriableMessage | null }
   /** Its host last reported at `since`; when it really ended is not known. */
   | { readonly kind: 'unseen'; readonly since: number }
+  /** Its host is back: it has run since then. */
+  | { readonly kind: 'ranUnseen'; readonly since: number }
   /** A call that was sent and is over; `at` is when it began. */
   | { readonly kind: 'llm'; readonly call: LlmCall }
 );
@@ -165,6 +167,7 @@ const READINGS: Readonly<Record<string, Reading>> = {
   AgentFailed: simply('failed'),
   AgentDeletionRequested: simply('deleted'),
   AgentUnseen: (data) => ofAgent(data, { kind: 'unseen', since: time(data, 'since') }),
+  AgentRanUnseen: (data) => ofAgent(data, { kind: 'ranUnseen', since: time(data, 'since') }),
   EndUserDeleted: (data) => ({ about: 'forgotten', endUserId: text(data, 'endUserId') }),
   ExecutionSubmitted: simply('execution'),
   LlmCallFailed: llmCall,

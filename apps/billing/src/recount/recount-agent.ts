@@ -118,6 +118,7 @@ const runningTimes = (life: readonly Happening[], end: number): readonly Time[] 
   };
   for (const { type, at, data } of life) {
     if (type === 'AgentStarted') since ??= at;
+    else if (type === 'AgentRanUnseen') since ??= Math.min(at, Date.parse(String(data['since'])));
     else if (type === 'AgentUnseen') stop(Math.min(at, Date.parse(String(data['since']))));
     else if (ENDS.test(type)) stop(at);
     if (type === 'AgentDeletionRequested') return times;

@@ -43,7 +43,7 @@ export const RECOUNTED_CATEGORIES: readonly string[] = [
 ];
 
 const LIFE =
-  /^Agent(Created|Starting|Started|Stopping|FellAsleep|Stopped|Failed|Resized|Unseen|DeletionRequested)$/;
+  /^Agent(Created|Starting|Started|Stopping|FellAsleep|Stopped|Failed|Resized|Unseen|RanUnseen|DeletionRequested)$/;
 const USE =
   /^(MessageAnswered|MessageFailed|WebhookDelivered|WebhookFailed|PromptHandedOver|ExecutionSubmitted|OlderExecutionSubmitted|LlmCallSettled|LlmCallFailed)$/;
 
