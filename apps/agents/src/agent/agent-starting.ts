@@ -1,5 +1,12 @@
 import { DomainError } from '@berth/kernel';
-import { evolve, type Agent, type AgentEvent, type LiveAgent, type StartCause } from './agent.js';
+import {
+  evolve,
+  type Agent,
+  type AgentEvent,
+  type LiveAgent,
+  type StartCause,
+  type StartingLife,
+} from './agent.js';
 import { isUntried, startsWith } from './agent-versions.js';
 
 const START_DEADLINE_SECONDS = 60;
@@ -37,6 +44,25 @@ export const starting = (
       },
     },
   ];
+};
+
+/**
+ * Goes on with a start that the host may have finished while it was lost: asked for it again at the same epoch, the host
+ * says how it ended.
+ */
+export const startingStill = (
+  { agentId, epoch, host }: LiveAgent,
+  { cause, thaw, version, deadline }: StartingLife,
+  at: string,
+): AgentEvent => {
+  const least = after(at, START_DEADLINE_SECONDS);
+  return {
+    type: 'AgentStarting.v2',
+    data: {
+      ...{ agentId, epoch, host: host ?? '', cause, thaw, version, at },
+      deadline: Date.parse(deadline) > Date.parse(least) ? deadline : least,
+    },
+  };
 };
 
 /** Follows `events`, after which the agent runs, by a restart if a deployment has built a version during the start. */

@@ -156,8 +156,11 @@ describe.each(COMING_UP)('a version that is built during %s', (_, history) => {
     const present = (frozen: boolean): AgentCommand => ({ type: 'SettlePresence', epoch: 2, frozen, at });
     for (const lost of [after(history, prepare(2), lose), after(history, lose, prepare(2))]) {
       expect(agentAfter(lost)).toMatchObject({ source: { version: 1 }, life: { code: 'host_lost' } });
-      expect(agentAfter(lost, present(false)).life).toMatchObject({ state: 'starting', version: 2 });
-      expect(agentAfter(lost, present(true), wake).life).toMatchObject({ version: 2, thaw: false });
+      expect(agentAfter(lost, present(false), confirm(2)).life).toMatchObject({
+        cause: 'restart',
+        version: 2,
+      });
+      expect(startsWith(agentAfter(lost, present(true), confirm(2)))).toMatchObject({ version: 2 });
       const absent = agentAfter(lost, { type: 'SettleAbsence', epoch: 2, alwaysOn: false, at });
       expect(startsWith(absent)).toMatchObject({ version: 2 });
       if (absent.life.state === 'sleeping') expect(absent.source).toMatchObject({ version: 2 });

@@ -55,6 +55,8 @@ export type Life =
       readonly was?: Life;
     };
 
+export type StartingLife = Extract<Life, { readonly state: 'deploying' | 'starting' }>;
+
 export interface LiveAgent {
   readonly status: 'live';
   readonly agentId: string;

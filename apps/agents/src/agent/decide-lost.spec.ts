@@ -93,6 +93,52 @@ it('no AgentUnseen is recorded for an agent that did not run, or whose host neve
   expect(types(running, { type: 'LoseHost', at: time(10) })).toEqual(['AgentFailed']);
 });
 
+describe('an agent whose host was lost during a start', () => {
+  const lostDuring = (rest: 'warm' | 'cold'): readonly AgentEvent[] => {
+    const resting: AgentEvent = { ...asleep, data: { ...asleep.data, depth: rest } };
+    const wake: AgentCommand = { type: 'Wake', refusedEpoch: null, at: time(2) };
+    const waking = [...running, resting, ...decided([...running, resting], wake)];
+    return [...waking, ...decided(waking, { type: 'LoseHost', at: time(3) })];
+  };
+  const present = (frozen: boolean): AgentCommand => ({
+    ...{ type: 'SettlePresence', epoch: 2, frozen, at: time(4) },
+  });
+
+  it('goes on with it at the same epoch when the host returns with processes of it', () => {
+    for (const [rest, frozen] of [
+      ['cold', false],
+      ['cold', true],
+      ['warm', false],
+    ] as const)
+      expect(decided(lostDuring(rest), present(frozen))).toEqual([
+        {
+          type: 'AgentStarting.v2',
+          data: {
+            ...{ agentId, epoch: 2, host: 'h', cause: 'wake', thaw: rest === 'warm', version: 1 },
+            ...{ deadline: time(5), at: time(4) },
+          },
+        },
+      ]);
+  });
+
+  it('sleeps warm if it was thawed and is frozen again', () => {
+    expect(decided(lostDuring('warm'), present(true))).toMatchObject([
+      { type: 'AgentFellAsleep', data: { epoch: 2, depth: 'warm' } },
+    ]);
+  });
+
+  it('has the guest, the sizes and the token of that start', () => {
+    const resources = { memMb: 512, vcpus: 1, diskGb: 2 };
+    const other = { version: '2', capabilities: ['exec.detached'] };
+    const confirm: AgentCommand = { type: 'ConfirmStarted', epoch: 2, guest: other, resources, at: time(4) };
+    const lost = lostDuring('cold');
+    const back = [...lost, ...decided(lost, present(false))];
+    expect(fold(agentDecider, [...back, ...decided(back, confirm)])).toMatchObject({
+      ...{ life: { state: 'running' }, startEpoch: 2, guest: other, sizes: resources, volumeGb: 2 },
+    });
+  });
+});
+
 describe('a version whose first start was under way when the host was lost', () => {
   const prepare: AgentCommand = {
     type: 'PrepareVersion',
@@ -115,15 +161,18 @@ describe('a version whose first start was under way when the host was lost', () 
     });
   });
 
-  it('has run if the host has processes of that start, so that the next wake thaws it', () => {
+  it('has run if the host confirms the start, so that the next wake thaws it', () => {
+    const confirm: AgentCommand = { type: 'ConfirmStarted', epoch: 2, guest, at: time(7) };
     const sleep: AgentCommand = { type: 'FallAsleep', epoch: 2, depth: 'warm', reason: 'idle', at: time(8) };
     const wake: AgentCommand = { type: 'Wake', refusedEpoch: null, at: time(9) };
-    expect(after(prepare, lose, present)).toMatchObject({
+    expect(after(prepare, lose, present, confirm)).toMatchObject({
       source: { deploymentId: 'dep_2' },
       versions: { next: null, before: [] },
       life: { state: 'running' },
     });
-    expect(after(prepare, lose, present, sleep, wake)).toMatchObject({ life: { thaw: true, version: 2 } });
+    expect(after(prepare, lose, present, confirm, sleep, wake)).toMatchObject({
+      life: { thaw: true, version: 2 },
+    });
   });
 
   it('starts again if the agent is always on', () => {

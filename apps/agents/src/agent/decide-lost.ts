@@ -1,8 +1,7 @@
 import { DomainError } from '@berth/kernel';
 import type { AgentCommandOf } from './agent.commands.js';
 import type { AgentEvent, Life, LiveAgent } from './agent.js';
-import { adoptNext, failed, starting, thenWithNext } from './agent-starting.js';
-import { isUntried } from './agent-versions.js';
+import { adoptNext, failed, starting, startingStill, thenWithNext } from './agent-starting.js';
 import { stopping } from './decide-requested.js';
 
 /** The agent's state at the time its host was lost; null if its host is not lost. */
@@ -110,18 +109,19 @@ export const settleLostPresence = (
   { frozen, at }: AgentCommandOf<'SettlePresence'>,
 ): readonly AgentEvent[] => {
   const { agentId, epoch, guest } = agent;
-  const adopted = adoptNext(agent, at);
-  if (!frozen) {
-    const ran: readonly AgentEvent[] =
-      was.state === 'running' && was.seenAt !== undefined
-        ? [{ type: 'AgentRanUnseen', data: { agentId, epoch, since: was.seenAt, at } }]
-        : [];
-    const runsNext = 'version' in was && isUntried(agent.versions, was.version);
-    const started: AgentEvent = { type: 'AgentStarted', data: { agentId, epoch, guest, at } };
-    return thenWithNext(agent, [...ran, ...(runsNext ? adopted : []), started], at);
+  // Thawed and frozen again, it sleeps as before.
+  if ('cause' in was && !(was.thaw && frozen)) return [startingStill(agent, was, at)];
+  if (frozen) {
+    const reason = was.state === 'sleeping' ? was.reason : 'idle';
+    const data = { agentId, epoch, depth: 'warm', reason, at } as const;
+    return [...adoptNext(agent, at), { type: 'AgentFellAsleep', data }];
   }
-  const reason = was.state === 'sleeping' ? was.reason : 'idle';
-  return [...adopted, { type: 'AgentFellAsleep', data: { agentId, epoch, depth: 'warm', reason, at } }];
+  const ran: readonly AgentEvent[] =
+    was.state === 'running' && was.seenAt !== undefined
+      ? [{ type: 'AgentRanUnseen', data: { agentId, epoch, since: was.seenAt, at } }]
+      : [];
+  const started: AgentEvent = { type: 'AgentStarted', data: { agentId, epoch, guest, at } };
+  return thenWithNext(agent, [...ran, started], at);
 };
 
 /** The host was lost before the latest start or stop reached it, and is back at an earlier epoch: decides that start or stop again. */

@@ -1,5 +1,5 @@
 import type { AgentCommand, AgentCommandOf } from './agent.commands.js';
-import type { AgentEvent, Life, LiveAgent, Resources } from './agent.js';
+import type { AgentEvent, Life, LiveAgent, Resources, StartingLife } from './agent.js';
 import { haveSameSizes } from './sizes.js';
 import { isUntried } from './agent-versions.js';
 import { beforeLoss, settleEarlierPresence, settleLostAbsence, settleLostPresence } from './decide-lost.js';
@@ -195,8 +195,6 @@ const confirmStopped = (
     ? [{ type: 'AgentStopped', data: { agentId, epoch, at } }]
     : [{ type: 'AgentFellAsleep', data: { agentId, epoch, depth: 'cold', reason: life.reason, at } }];
 };
-
-type StartingLife = Extract<Life, { readonly state: 'deploying' | 'starting' }>;
 
 const isStarting = (life: Life): life is StartingLife =>
   life.state === 'deploying' || life.state === 'starting';

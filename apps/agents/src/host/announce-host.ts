@@ -70,11 +70,13 @@ export class AnnounceHostHandler {
     }
     const at = new Date().toISOString();
     const frozen = observed.state === 'frozen';
-    await this.agents.handle(
+    const settled = await this.agents.handle(
       agentId,
       { type: 'SettlePresence', epoch, frozen, at },
       origin(agent, `found/${observed.state}`),
     );
+    if (settled.status === 'live' && settled.life.state !== agent.life.state)
+      void this.lifecycle.drive(agentId);
   }
 
   /** Settles agents that should be awake or frozen on the host and are not. */

@@ -208,6 +208,7 @@ describe('an agent on a host', () => {
     const agentId = await start();
     const agent = host.agents.of(agentId);
     await expect(agent.freeze({ agentId, epoch: 2 })).rejects.toMatchObject({ code: 'stale_epoch' });
+    await expect(agent.thaw({ agentId, epoch: 1 })).rejects.toMatchObject({ code: 'agent_not_frozen' });
     await agent.freeze({ agentId, epoch: 1 });
     await agent.freeze({ agentId, epoch: 1 });
     await expect(agent.thaw({ agentId, epoch: 1 })).rejects.toMatchObject({ code: 'stale_epoch' });

@@ -70,6 +70,8 @@ export class HostedAgent {
       this.#refuseBelow(this.#record.epoch, epoch);
       const life = this.#life;
       if (life.at !== 'awake' && life.at !== 'frozen') throw agentNotFrozen();
+      // A start at this epoch followed a thaw whose response was lost; asked again, it says what it started.
+      if (life.at === 'awake' && epoch === this.#record.boxEpoch) throw agentNotFrozen();
       if (life.at === 'frozen') {
         this.#refuseBelow(this.#record.epoch + 1, epoch);
         await this.deps.driver.thaw(agentId);
