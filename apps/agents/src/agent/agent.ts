@@ -109,9 +109,8 @@ const withLife = (agent: Agent, life: Life, at: string, more: Partial<LiveAgent>
 
 /** Applies one event. Pure: the same history always gives the same agent. */
 export const evolve = (agent: Agent, event: AgentEvent): Agent => {
-  if (event.type === 'AgentUnseen') return unseen(agent, event.data.since);
   if (isVersionEvent(event)) return agent.status === 'live' ? withVersion(agent, event) : agent;
-  if (isNotice(event)) return agent;
+  if (isNotice(event)) return noticed(agent, event);
   if (isOfColdStart(event)) return afterColdStart(agent, event);
   switch (event.type) {
     case 'AgentCreated.v3':
@@ -137,19 +136,19 @@ export const evolve = (agent: Agent, event: AgentEvent): Agent => {
 
 type Notice = Extract<
   AgentEvent,
-  { readonly type: 'AgentSleepRequested' | 'AgentRanOutOfMemory' | 'AgentRanUnseen' }
+  { readonly type: 'AgentSleepRequested' | 'AgentRanOutOfMemory' | 'AgentUnseen' | 'AgentRanUnseen' }
 >;
 
 /** Whether the event does not change the state of the agent. */
 const isNotice = (event: AgentEvent): event is Notice =>
   event.type === 'AgentSleepRequested' ||
   event.type === 'AgentRanOutOfMemory' ||
+  event.type === 'AgentUnseen' ||
   event.type === 'AgentRanUnseen';
 
-/** The next event has the new state. */
-const unseen = (agent: Agent, seenAt: string): Agent =>
-  agent.status === 'live' && agent.life.state === 'running'
-    ? { ...agent, life: { state: 'running', seenAt } }
+const noticed = (agent: Agent, event: Notice): Agent =>
+  event.type === 'AgentUnseen' && agent.status === 'live' && agent.life.state === 'running'
+    ? { ...agent, life: { state: 'running', seenAt: event.data.since } }
     : agent;
 
 type RestEvent = Extract<

@@ -22,3 +22,14 @@ export const observedAgent = (
   { at }: Life,
 ): ObservedAgent | null =>
   at === 'resting' ? null : { agentId, epoch, state: at === 'awake' ? 'running' : at, idleTtlSeconds };
+
+/**
+ * Whether a thaw at this epoch finds processes to wake, or has woken them. Not if they were started at this epoch: then a
+ * start has followed an earlier thaw, and that start, asked for again, says what it started.
+ */
+export const canThaw = (
+  life: Life,
+  epoch: number,
+  { boxEpoch }: Pick<AgentRecord, 'boxEpoch'>,
+): life is Extract<Life, { readonly at: 'awake' | 'frozen' }> =>
+  life.at === 'frozen' || (life.at === 'awake' && epoch !== boxEpoch);

@@ -9,7 +9,7 @@ import type {
 } from '@berth/contracts/runtime';
 import { isDomainError } from '@berth/kernel';
 import pLimit from 'p-limit';
-import { observedAgent, type CurrentGuest, type Life } from './agent-life.js';
+import { canThaw, observedAgent, type CurrentGuest, type Life } from './agent-life.js';
 import { NO_BOX, type AgentRecord } from './agent-record.js';
 import { agentNotFrozen, agentNotOnHost, agentUnavailable, staleEpoch } from './agent-refusals.js';
 import type { HostedAgentDeps } from './hosted-agent-deps.js';
@@ -69,9 +69,7 @@ export class HostedAgent {
     return this.#serial(async () => {
       this.#refuseBelow(this.#record.epoch, epoch);
       const life = this.#life;
-      if (life.at !== 'awake' && life.at !== 'frozen') throw agentNotFrozen();
-      // A start at this epoch followed a thaw whose response was lost; asked again, it says what it started.
-      if (life.at === 'awake' && epoch === this.#record.boxEpoch) throw agentNotFrozen();
+      if (!canThaw(life, epoch, this.#record)) throw agentNotFrozen();
       if (life.at === 'frozen') {
         this.#refuseBelow(this.#record.epoch + 1, epoch);
         await this.deps.driver.thaw(agentId);
