@@ -1,14 +1,8 @@
 import { jsonEvent, StreamDeletedError, WrongExpectedVersionError } from '@eventstore/db-client';
 import { DomainError } from '@berth/kernel';
 import type { EsdbConnection } from './esdb-connection.js';
-import { withRetries, withinTime } from './esdb-timeouts.js';
+import { withRetries, withinTime, type Timeouts } from './esdb-timeouts.js';
 import { RevisionConflict, type ExpectedRevision, type NewEvent } from './event-store.js';
-
-/**
- * How much longer than our own time-out the call may run. A gRPC deadline could cut the call off in the middle of its
- * events. If the call succeeds late, the next attempt is recognised as a repetition.
- */
-const LINGER_MS = 10_000;
 
 /** The result of an append as the client reports it; not every server reports the position. */
 export interface ClientAppended {
@@ -18,7 +12,9 @@ export interface ClientAppended {
 
 /**
  * Appends by one unary call for each attempt. Repeats an attempt with an unknown outcome, unchanged, for up to 4 s: the
- * store recognises events that it already has by their ids at the revision after the expected one.
+ * store recognises events that it already has by their ids at the revision after the expected one. All attempts share
+ * that deadline, so that none is sent or continued once the caller has its error. What the server has received by then
+ * may still be written.
  */
 export const appendToStream = async (
   connection: EsdbConnection,
@@ -27,9 +23,9 @@ export const appendToStream = async (
   expected: ExpectedRevision,
 ): Promise<ClientAppended> => {
   const prepared = prepare(events);
-  return withRetries(async (timeoutMs) => {
+  return withRetries(async (timeouts) => {
     try {
-      return await appendOnce(connection, stream, prepared, expected, timeoutMs);
+      return await appendOnce(connection, stream, prepared, expected, timeouts);
     } catch (error) {
       if (error instanceof WrongExpectedVersionError) throw toConflict(stream, expected, error);
       if (error instanceof StreamDeletedError) throw streamDeleted(error);
@@ -54,11 +50,11 @@ const appendOnce = async (
   stream: string,
   events: PreparedEvent[],
   expected: ExpectedRevision,
-  timeoutMs: number,
+  { attemptMs, totalMs }: Timeouts,
 ): Promise<ClientAppended> => {
-  const options = { expectedRevision: expected, deadline: timeoutMs + LINGER_MS, ...call };
+  const options = { expectedRevision: expected, deadline: totalMs, ...call };
   const result = await calls.call((open) =>
-    withinTime(open.listen(open.client.appendToStream(stream, events, options)), timeoutMs, open.gone),
+    withinTime(open.listen(open.client.appendToStream(stream, events, options)), attemptMs, open.gone),
   );
   // Only if the URL has throwOnAppendFailure=false; the client's revision is then meaningless.
   if (!result.success) throw new RevisionConflict(stream, expected, null);

@@ -188,6 +188,20 @@ describe('a store that is unavailable', () => {
     expect(await idsOf(stream)).toEqual([event.id]);
   });
 
+  it('because it is frozen does not write an append that had failed by the time it thaws', async () => {
+    const part = fixture.infra.part('eventStore');
+    const stream = newStream('agent');
+    await fixture.direct.ping();
+    part.kill('SIGSTOP');
+    const { failure } = await outcomeOf(fixture.direct.append(stream, [newEvent()], 'no_stream'));
+    expect(failure).toEqual(unavailable);
+    // By then, the client has reset the calls.
+    await outcomeOf(fixture.direct.ping());
+    part.kill('SIGCONT');
+    await fixture.direct.append(newStream('agent'), [newEvent()], 'no_stream');
+    expect(await idsOf(stream)).toEqual([]);
+  });
+
   it('because its connection died silently gets a new connection', async () => {
     const store = connectEventStore({ url: fixture.proxiedUrl, log: quietLog });
     const received = record(store, { from: 'start', categories: ['nothing'] });

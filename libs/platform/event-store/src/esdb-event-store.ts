@@ -145,7 +145,7 @@ class EsdbEventStore implements EventStore {
 
   /** Repeats a read until it succeeds or times out. */
   private ask<T>(question: (open: EsdbClient, timeoutMs: number) => Promise<T>): Promise<T> {
-    return withRetries((timeoutMs) => this.connection.calls.call((open) => question(open, timeoutMs)));
+    return withRetries(({ attemptMs }) => this.connection.calls.call((open) => question(open, attemptMs)));
   }
 
   /** Some servers omit the position in the response to a repeated append. */

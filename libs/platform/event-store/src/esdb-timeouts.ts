@@ -89,15 +89,22 @@ export const withinTime = async <T>(call: Promise<T>, millis: number, gone: Abor
   }
 };
 
+/** How long an attempt may take until the next one is made, and how long all of them together may, in milliseconds. */
+export interface Timeouts {
+  readonly attemptMs: number;
+  readonly totalMs: number;
+}
+
 /** Repeats `attempt` for up to 4 s until it succeeds or fails permanently; then throws that the log is unavailable. */
-export const withRetries = async <T>(attempt: (timeoutMs: number) => Promise<T>): Promise<T> => {
-  const giveUpAt = Date.now() + BUDGET_MS;
+export const withRetries = async <T>(attempt: (timeouts: Timeouts) => Promise<T>): Promise<T> => {
+  const giveUpAt = performance.now() + BUDGET_MS;
   for (let wait = 25; ; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
-    const remaining = giveUpAt - Date.now();
+    const totalMs = giveUpAt - performance.now();
     try {
-      return await attempt(Math.min(ATTEMPT_MS, remaining));
+      return await attempt({ attemptMs: Math.min(ATTEMPT_MS, totalMs), totalMs });
     } catch (error) {
-      if (!isTransient(error) || Date.now() + wait + LEAST_ATTEMPT_MS > giveUpAt) throw mapLogError(error);
+      if (!isTransient(error) || performance.now() + wait + LEAST_ATTEMPT_MS > giveUpAt)
+        throw mapLogError(error);
       await pause(wait);
     }
   }
