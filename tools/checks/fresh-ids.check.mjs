@@ -20,6 +20,10 @@ const ALLOWED = new Map([
     'apps/delivery/src/delivery/attempt.ts',
     'an attempt belongs to one call, and names nothing that is stored',
   ],
+  [
+    'apps/delivery/src/webhook/accept-webhook.ts',
+    'a try belongs to one call, which refuses nothing else; the id of the delivery derives from the command',
+  ],
   ['apps/llm/src/route/metered-calls.ts', 'a call is one HTTP request, which nothing repeats'],
   [
     'apps/llm/src/ledger/ledger-queue.ts',

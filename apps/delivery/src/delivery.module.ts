@@ -31,6 +31,7 @@ import { InvokedAgents } from './webhook-token/invoked-agents.js';
 import { WebhookTokenHandler } from './webhook-token/webhook-token.command-handler.js';
 import { WebhookTokenStreams } from './webhook-token/webhook-token.streams.js';
 import { WebhookTokenVault } from './webhook-token/webhook-token-vault.js';
+import { AcceptanceMarks } from './webhook/acceptance-marks.js';
 import { AcceptWebhookHandler } from './webhook/accept-webhook.js';
 import { QueueNotices } from './webhook/queue-notices.js';
 import { RedeliverWebhookHandler } from './webhook/redeliver.command-handler.js';
@@ -85,6 +86,7 @@ import { WebhookNatsController } from './webhook/webhook.nats-controller.js';
     WebhookVault,
     WebhookRate,
     WebhookIntake,
+    AcceptanceMarks,
     QueueNotices,
     AcceptWebhookHandler,
     RedeliverWebhookHandler,

@@ -33,6 +33,10 @@ const LOOK_AGAIN_MS = 20;
 /** Then the list is returned as it is: the projection is late, or a body has no acceptance. */
 const SHOWN_WITHIN_MS = 2_000;
 
+/** The log may have the acceptance of a delivery whose caller was told that it failed. */
+const NOT_REFUSED = `NOT EXISTS (
+  SELECT FROM delivery_vault.webhook_bodies body WHERE body.delivery_id = webhook_delivery.id AND body.refused)`;
+
 /** Lists the webhook deliveries of an agent, newest first. */
 @Injectable()
 export class WebhookListQuery {
@@ -52,6 +56,7 @@ export class WebhookListQuery {
       `SELECT id, status, attempts, bytes, code, created_at, ended_at FROM webhook_delivery
        WHERE agent_id = $1 AND account_id = $2 AND ($3::text IS NULL OR id < $3)
          AND ($4::text IS NULL OR status = $4) AND created_at > now() - make_interval(days => $5)
+         AND ${NOT_REFUSED}
        ORDER BY id DESC LIMIT $6`,
       [agentId, accountId, before, status, WEBHOOK_LIMITS.listedDays, limit + 1],
     );
@@ -70,7 +75,7 @@ export class WebhookListQuery {
     await this.untilShown(agentId);
     const rows = await this.database.query(
       `SELECT FROM webhook_delivery
-       WHERE id = $1 AND agent_id = $2 AND created_at > now() - make_interval(days => $3)`,
+       WHERE id = $1 AND agent_id = $2 AND created_at > now() - make_interval(days => $3) AND ${NOT_REFUSED}`,
       [deliveryId, agentId, WEBHOOK_LIMITS.listedDays],
     );
     return rows.length > 0;

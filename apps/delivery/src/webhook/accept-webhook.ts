@@ -1,7 +1,9 @@
 import type { AcceptedWebhook, InvokeWebhook } from '@berth/contracts/delivery';
-import { deriveId, DomainError, type CommandEnvelope } from '@berth/kernel';
+import { randomUUID } from 'node:crypto';
+import { deriveId, DomainError, isDomainError, type CommandEnvelope } from '@berth/kernel';
 import { Inject, Injectable } from '@nestjs/common';
 import { AuthorizeWebhookQuery } from '../webhook-token/authorize-webhook.query.js';
+import { AcceptanceMarks } from './acceptance-marks.js';
 import { QueueNotices } from './queue-notices.js';
 import { WebhookStreams } from './webhook-delivery.streams.js';
 import { WebhookIntake } from './webhook-intake.js';
@@ -10,13 +12,20 @@ import type { NewWebhook } from './webhook-vault.js';
 /** All calls without a token to one agent share one count. */
 const WITHOUT_TOKEN = 'none';
 
-/** Accepts deliveries: once this returns, the message is in the vault and its acceptance in the log. */
+/** An acceptance that takes longer is refused. After that time, others may rely on its refusal. */
+export const ACCEPTED_WITHIN_MS = 5_000;
+
+/**
+ * Accepts deliveries: once this returns, the message is in the vault and its acceptance in the log. If it fails, the
+ * delivery is marked as refused in the vault, because the acceptance may still reach the log.
+ */
 @Injectable()
 export class AcceptWebhookHandler {
   constructor(
     @Inject(AuthorizeWebhookQuery) private readonly authorization: Pick<AuthorizeWebhookQuery, 'authorize'>,
     private readonly intake: WebhookIntake,
     private readonly streams: WebhookStreams,
+    private readonly marks: AcceptanceMarks,
     @Inject(QueueNotices) private readonly notices: Pick<QueueNotices, 'announce'>,
   ) {}
 
@@ -35,10 +44,30 @@ export class AcceptWebhookHandler {
   /** Acts once for each command. Errors: those of `WebhookIntake.take`. */
   async accept(
     envelope: CommandEnvelope,
-    webhook: NewWebhook,
+    webhook: Omit<NewWebhook, 'tryId'>,
     origin: { readonly tokenId: string | null; readonly redeliveryOf: string | null },
   ): Promise<AcceptedWebhook> {
+    const { deliveryId, agentId } = webhook;
+    const tryId = randomUUID();
+    try {
+      await this.store(envelope, { ...webhook, tryId }, origin);
+    } catch (error) {
+      // Nothing was stored for a call beyond a limit.
+      if (!isDomainError(error, 'exhausted')) await this.marks.refused({ deliveryId, tryId });
+      throw error;
+    }
+    this.marks.accepted(deliveryId);
+    this.notices.announce(agentId);
+    return { accepted: true, deliveryId, agentId, status: 'queued' };
+  }
+
+  private async store(
+    envelope: CommandEnvelope,
+    webhook: NewWebhook,
+    origin: { readonly tokenId: string | null; readonly redeliveryOf: string | null },
+  ): Promise<void> {
     const { deliveryId, agentId, bytes } = webhook;
+    const begunAt = performance.now();
     await this.intake.take(webhook);
     const at = new Date().toISOString();
     await this.streams.handle(
@@ -47,7 +76,7 @@ export class AcceptWebhookHandler {
       envelope,
       { expectNew: true },
     );
-    this.notices.announce(agentId);
-    return { accepted: true, deliveryId, agentId, status: 'queued' };
+    if (performance.now() - begunAt > ACCEPTED_WITHIN_MS)
+      throw new DomainError('unavailable', 'service_unavailable', 'Try again shortly.');
   }
 }

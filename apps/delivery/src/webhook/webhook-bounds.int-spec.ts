@@ -45,12 +45,38 @@ const stored = (bytes: number) => ({
 const plenty = { minute: 0, perMinute: 1_000_000 };
 /** Whether there was a place for it. */
 const enqueue = async (vault: WebhookVault, one: StoredWebhook): Promise<boolean> =>
-  (await vault.accept([{ ...one, content, caller: null }], plenty))[0]?.outcome === 'stored';
+  (await vault.accept([{ ...one, content, caller: null, tryId: one.deliveryId }], plenty))[0]?.outcome ===
+  'stored';
 const codeOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => 'ok',
     ({ code, context }: DomainError) => [code, context['retryAfterSeconds']],
   );
+
+/** A delivery that another process stored so many seconds ago. */
+const storedAgo = async (seconds: number): Promise<StoredWebhook> => {
+  const one = stored(2);
+  await asVault(async (vault, database) => {
+    await enqueue(vault, one);
+    await database.query(
+      'UPDATE delivery_vault.webhook_bodies SET stored_at = now() - make_interval(secs => $2) WHERE delivery_id = $1',
+      [one.deliveryId, seconds],
+    );
+  });
+  return one;
+};
+
+/** Its acceptance, which the log records now. */
+const acceptedAt = async (ageMs: number, storedSeconds = 0): Promise<string> => {
+  const { deliveryId, agentId, bytes } = await storedAgo(storedSeconds);
+  const at = new Date(Date.now() - ageMs).toISOString();
+  const accept = {
+    ...({ type: 'Accept', deliveryId, agentId, bytes, at } as const),
+    ...{ tokenId: null, redeliveryOf: null },
+  };
+  await new WebhookStreams(delivery.store).handle(deliveryId, accept, envelope());
+  return deliveryId;
+};
 
 describe('the queue of an agent', () => {
   it('holds exactly 1,000 deliveries, also if many arrive at once, and takes more once one has ended', async () => {
@@ -87,7 +113,13 @@ describe('the queue of an agent', () => {
     const agents = Array.from({ length: 6 }, () => newId('agt'));
     const batchOf = (n: number) =>
       (n % 2 === 0 ? agents : agents.toReversed()).flatMap((agentId) =>
-        ['tok_1', 'tok_2', 'tok_3'].map((caller) => ({ ...stored(1), agentId, content, caller })),
+        ['tok_1', 'tok_2', 'tok_3'].map((caller) => ({
+          ...stored(1),
+          agentId,
+          content,
+          caller,
+          tryId: 'try',
+        })),
       );
     await asVault(async (vault) => {
       const left = Array.from({ length: WEBHOOK_LIMITS.perMinute + 10 }, (_, n) => n).values();
@@ -128,24 +160,6 @@ describe('the queue of an agent', () => {
 });
 
 describe('a webhook that was accepted 24 h ago', () => {
-  const acceptedAt = async (ageMs: number): Promise<string> => {
-    const one = stored(2);
-    const at = new Date(Date.now() - ageMs).toISOString();
-    await asVault((vault) => enqueue(vault, one));
-    const { deliveryId, agentId, bytes } = one;
-    const accept = {
-      type: 'Accept',
-      deliveryId,
-      agentId,
-      bytes,
-      tokenId: null,
-      redeliveryOf: null,
-      at,
-    } as const;
-    await new WebhookStreams(delivery.store).handle(deliveryId, accept, envelope());
-    return deliveryId;
-  };
-
   it('has failed if its agent still cannot take it, and the next one waits on', async () => {
     refuse('conflict', 'agent_stopped');
     const old = await acceptedAt(HELD_FOR_MS);
@@ -167,6 +181,35 @@ describe('a webhook that was accepted 24 h ago', () => {
 
   it('is handed over if its agent can take it', async () => {
     expect(await agent.ended(await acceptedAt(HELD_FOR_MS * 2))).toMatchObject({ status: 'delivered' });
+  });
+});
+
+describe('a webhook that another process stored and did not live to mark as accepted or refused', () => {
+  it('is handed over if the log recorded its acceptance in time', async () => {
+    refuse('conflict', 'agent_stopped');
+    const deliveryId = await acceptedAt(0);
+    await asVault((_, database) =>
+      eventually(async () => {
+        const rows = await database.query<{ readonly accepted: boolean }>(
+          'SELECT accepted FROM delivery_vault.webhook_bodies WHERE delivery_id = $1',
+          [deliveryId],
+        );
+        expect(rows).toEqual([{ accepted: true }]);
+      }),
+    );
+    delivery.fakes.reset();
+    expect(await agent.ended(deliveryId)).toMatchObject({ status: 'delivered' });
+  });
+
+  it.each([
+    ['lacks its acceptance', async () => (await storedAgo(7)).deliveryId],
+    ['recorded its acceptance when its caller had given up', () => acceptedAt(0, 7)],
+  ])('is neither handed over nor listed if the log %s, and holds up none', async (_, store) => {
+    const deliveryId = await store();
+    const next = (await agent.invoke({ message: 'next' })).deliveryId;
+    expect(await agent.ended(next)).toMatchObject({ status: 'delivered' });
+    expect((await agent.list()).items.map(({ id }) => id)).toEqual([next]);
+    expect(delivery.fakes.guest.received.map((one) => one.deliveryId)).not.toContain(deliveryId);
   });
 });
 
@@ -212,7 +255,7 @@ describe('what is kept of a delivery', () => {
     refuse('conflict', 'agent_stopped');
     const { deliveryId } = await agent.invoke();
     await asVault(async (vault, database) => {
-      await vault.remove(deliveryId);
+      await database.query('DELETE FROM delivery_vault.webhook_bodies WHERE delivery_id = $1', [deliveryId]);
       await upkeepOf(vault, database).round(0);
     });
     expect(await agent.ended(deliveryId)).toMatchObject({ status: 'failed', error: { code: 'body_lost' } });

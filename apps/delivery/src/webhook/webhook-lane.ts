@@ -1,6 +1,8 @@
 import { Clock, isoTime, type CommandEnvelope } from '@berth/kernel';
 import { Inject, Injectable } from '@nestjs/common';
 import { DeliveryConfig } from '../config.js';
+import { ACCEPTED_WITHIN_MS } from './accept-webhook.js';
+import { AcceptanceMarks } from './acceptance-marks.js';
 import { WebhookAttempt, type AttemptOutcome } from './webhook-attempt.js';
 import { HELD_TOO_LONG } from './webhook-hold.js';
 import type { WebhookCommand } from './webhook-delivery.decider.js';
@@ -8,9 +10,12 @@ import type { QueuedWebhook, WebhookDelivery } from './webhook-delivery.js';
 import { WebhookStreams } from './webhook-delivery.streams.js';
 import { WebhookVault, type WaitingWebhook } from './webhook-vault.js';
 
-/** A body whose acceptance is not in the log: its command is in progress, or ended before it. */
+/** A body whose acceptance is not in the log: its command is in progress, or was refused. */
 export const ACCEPTANCE_PAUSE_MS = 250;
-const ACCEPTED_WITHIN_MS = 60_000;
+/** A delivery that was stored so long ago is no longer accepted, and may be looked up in the log. */
+const DECIDED_AFTER_MS = ACCEPTED_WITHIN_MS + 1_000;
+/** The log needs less in all cases but those in which an acceptance fails. */
+const MARK_READ_AFTER_MS = 1_000;
 const INTERRUPTED_PAUSE_MS = 5_000;
 /** Clocks of hosts differ. */
 const CLOCKS_DIFFER_MS = 60_000;
@@ -36,6 +41,7 @@ export class WebhookLane {
     private readonly vault: WebhookVault,
     private readonly streams: WebhookStreams,
     private readonly attempts: WebhookAttempt,
+    private readonly marks: AcceptanceMarks,
     private readonly clock: Clock,
     @Inject(DeliveryConfig)
     private readonly config: Pick<DeliveryConfig, 'webhookRetryMs' | 'webhookHoldMs' | 'webhookHeldForMs'>,
@@ -53,11 +59,18 @@ export class WebhookLane {
   }
 
   private async step(head: WaitingWebhook, shift: Shift): Promise<Step> {
-    const { agentId, deliveryId } = head;
+    const { deliveryId } = head;
+    const readAt = performance.now();
     const state = await this.stateOf(deliveryId, shift);
-    if (state.status === 'absent') return this.awaitAcceptance(agentId, deliveryId);
+    if (state.status === 'absent') return this.awaitAcceptance(head);
     this.#unacceptedSince.delete(deliveryId);
     if (state.status !== 'queued') return { head: await this.vault.end(head, state.endedAt) };
+    const ageMs = head.ageMs + performance.now() - readAt;
+    return (await this.unlessAccepted(head, state, ageMs)) ?? this.attempt(head, state, shift);
+  }
+
+  private async attempt(head: WaitingWebhook, state: QueuedWebhook, shift: Shift): Promise<Step> {
+    const { deliveryId } = head;
     const tooEarlyMs = state.retryAt === null ? 0 : Date.parse(state.retryAt) - this.clock.now();
     // No pause is longer: the clock was set back.
     if (tooEarlyMs > 0 && tooEarlyMs <= Math.max(...this.config.webhookRetryMs))
@@ -78,14 +91,40 @@ export class WebhookLane {
     return (await this.streams.load(deliveryId)).state;
   }
 
-  private async awaitAcceptance(agentId: string, deliveryId: string): Promise<Step> {
+  /** By the clock of PostgreSQL, or by that of this process should the former be set back. */
+  private async awaitAcceptance(head: WaitingWebhook): Promise<Step> {
+    const { deliveryId, ageMs } = head;
     const now = performance.now();
     const since = this.#unacceptedSince.get(deliveryId) ?? now;
     this.#unacceptedSince.set(deliveryId, since);
-    if (now - since < ACCEPTED_WITHIN_MS) return { waitMs: ACCEPTANCE_PAUSE_MS };
+    if (Math.max(ageMs, now - since) < DECIDED_AFTER_MS) return { waitMs: ACCEPTANCE_PAUSE_MS };
     this.#unacceptedSince.delete(deliveryId);
-    await this.vault.remove(deliveryId);
-    return { head: await this.vault.head(agentId) };
+    return { head: await this.vault.refuseHead(head) };
+  }
+
+  /**
+   * Returns null if the delivery was accepted. What its caller was told is marked in the vault; only if the process that
+   * answered died before it could write that does the time decide at which the log recorded the acceptance.
+   */
+  private async unlessAccepted(
+    head: WaitingWebhook,
+    { attempts }: QueuedWebhook,
+    ageMs: number,
+  ): Promise<Step | null> {
+    const { agentId, deliveryId, accepted } = head;
+    if (accepted || attempts > 0) return null;
+    if (this.marks.isUnwritten(deliveryId)) return { waitMs: ACCEPTANCE_PAUSE_MS };
+    if (isBetween(0, ageMs, MARK_READ_AFTER_MS)) return null;
+    // A mark may be newer than `head`.
+    const current = await this.vault.head(agentId);
+    if (current?.deliveryId !== deliveryId) return { head: current };
+    // What begins now begins at most 5 s after the answer, whatever that was.
+    if (current.accepted || isBetween(0, current.ageMs, ACCEPTED_WITHIN_MS)) return null;
+    const recordedAt = await this.streams.recordedAt(deliveryId);
+    if (recordedAt === null || recordedAt - current.storedAt > DECIDED_AFTER_MS)
+      return { head: await this.vault.refuseHead(current) };
+    this.marks.accepted(deliveryId);
+    return null;
   }
 
   private async record(head: WaitingWebhook, state: QueuedWebhook, outcome: AttemptOutcome): Promise<Step> {
@@ -144,6 +183,8 @@ export class WebhookLane {
     return { commandId, accountId, actor: { kind: 'system', id: 'delivery' } };
   }
 }
+
+const isBetween = (first: number, value: number, end: number): boolean => first <= value && value < end;
 
 /** Whether the delivery was accepted while this process was the only one that worked on the queues. */
 const isOfShift = (acceptedAt: string, { since }: Shift): boolean =>

@@ -21,6 +21,8 @@ export interface NewWebhook extends StoredWebhook {
   readonly content: WebhookContent;
   /** The caller whose rate the call counts towards; null if it is not a call. */
   readonly caller: string | null;
+  /** Id of this try to accept it. */
+  readonly tryId: string;
 }
 
 export interface Acceptance {
@@ -38,6 +40,13 @@ export interface MessageAllowance {
 /** The oldest delivery of an agent that has not ended. */
 export interface WaitingWebhook extends StoredWebhook {
   readonly content: WebhookContent;
+  /** Whether it is certain that its acceptance is in the log, and that its caller was not told otherwise. */
+  readonly accepted: boolean;
+  /** The tries to accept it that were not refused. */
+  readonly tries: readonly string[];
+  /** When the last try stored it, and how long ago that was, both by the clock of PostgreSQL, in milliseconds. */
+  readonly storedAt: number;
+  readonly ageMs: number;
 }
 
 interface Row {
@@ -46,6 +55,13 @@ interface Row {
   readonly agent_id: string;
   readonly bytes: number;
   readonly sealed: string | null;
+}
+
+interface HeadRow extends Row {
+  readonly accepted: boolean;
+  readonly tries: readonly string[];
+  readonly stored_at: number;
+  readonly age_ms: number;
 }
 
 const RECENT_SECONDS = 12;
@@ -75,7 +91,18 @@ export class WebhookVault {
       messages.perMinute,
       WEBHOOK_LIMITS.queuedDeliveries,
       WEBHOOK_LIMITS.queuedBytes,
+      webhooks.map(({ tryId }) => tryId),
     ]);
+  }
+
+  /** Refuses the delivery unless it was tried again since; returns what is the oldest then, as `head` does. */
+  async refuseHead({ agentId, deliveryId, tries }: WaitingWebhook): Promise<WaitingWebhook | null> {
+    await this.database.query(
+      `UPDATE delivery_vault.webhook_bodies SET refused = true, ended_at = now(), sealed = NULL
+       WHERE delivery_id = $1 AND ended_at IS NULL AND tries = $2`,
+      [deliveryId, tries],
+    );
+    return this.head(agentId);
   }
 
   /** The agents whose queues are not empty, except those in `without`. */
@@ -89,7 +116,7 @@ export class WebhookVault {
 
   /** The agent's oldest delivery that has not ended; null if there is none. */
   async head(agentId: string): Promise<WaitingWebhook | null> {
-    const [row] = await this.database.query<Row>(HEAD, [agentId]);
+    const [row] = await this.database.query<HeadRow>(HEAD, [agentId]);
     return this.waitingOf(row);
   }
 
@@ -118,7 +145,7 @@ export class WebhookVault {
     { deliveryId, agentId }: Pick<StoredWebhook, 'deliveryId' | 'agentId'>,
     endedAt: string,
   ): Promise<WaitingWebhook | null> {
-    const [row] = await this.database.query<Row>(END, [agentId, deliveryId, endedAt]);
+    const [row] = await this.database.query<HeadRow>(END, [agentId, deliveryId, endedAt]);
     return this.waitingOf(row);
   }
 
@@ -126,7 +153,7 @@ export class WebhookVault {
   async recentOf(agentId: string): Promise<readonly string[]> {
     const rows = await this.database.query<Pick<Row, 'delivery_id'>>(
       `SELECT delivery_id FROM delivery_vault.webhook_bodies
-       WHERE agent_id = $1 AND stored_at > now() - make_interval(secs => $2)`,
+       WHERE agent_id = $1 AND stored_at > now() - make_interval(secs => $2) AND NOT refused`,
       [agentId, RECENT_SECONDS],
     );
     return rows.map((row) => row.delivery_id);
@@ -142,13 +169,6 @@ export class WebhookVault {
     return new Map(
       rows.map(({ delivery_id: id, sealed_error: sealed }) => [id, this.box.open(sealed, errorAadOf(id))]),
     );
-  }
-
-  /** Forgets a body whose delivery was never accepted. */
-  async remove(deliveryId: string): Promise<void> {
-    await this.database.query('DELETE FROM delivery_vault.webhook_bodies WHERE delivery_id = $1', [
-      deliveryId,
-    ]);
   }
 
   /** Forgets everything about the webhooks of a deleted agent. */
@@ -170,9 +190,11 @@ export class WebhookVault {
     );
   }
 
-  private waitingOf(row: Row | undefined): WaitingWebhook | null {
+  private waitingOf(row: HeadRow | undefined): WaitingWebhook | null {
     if (row === undefined) return null;
-    return { ...storedOf(row), content: this.contentOf(row) ?? { message: '', contentType: null } };
+    const { accepted, tries, stored_at: storedAt, age_ms: ageMs } = row;
+    const content = this.contentOf(row) ?? { message: '', contentType: null };
+    return { ...storedOf(row), content, accepted, tries, storedAt, ageMs };
   }
 
   private contentOf({ delivery_id: deliveryId, sealed }: Row): WebhookContent | null {
@@ -180,16 +202,20 @@ export class WebhookVault {
   }
 }
 
-const ACCEPT = 'SELECT outcome, wait FROM accept_webhooks($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)';
+const ACCEPT = 'SELECT outcome, wait FROM accept_webhooks($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)';
+
+const HEAD_COLUMNS = `delivery_id, account_id, agent_id, bytes, sealed, accepted, tries,
+  (extract(epoch FROM stored_at) * 1000)::float8 AS stored_at,
+  (extract(epoch FROM clock_timestamp() - stored_at) * 1000)::float8 AS age_ms`;
 
 const HEAD = `
-  SELECT delivery_id, account_id, agent_id, bytes, sealed FROM delivery_vault.webhook_bodies
+  SELECT ${HEAD_COLUMNS} FROM delivery_vault.webhook_bodies
   WHERE agent_id = $1 AND ended_at IS NULL ORDER BY seq LIMIT 1`;
 
 /** The update is not visible to the other part, which therefore leaves its row out. */
 const END = `
   WITH ended AS (UPDATE delivery_vault.webhook_bodies SET ended_at = $3 WHERE delivery_id = $2 AND ended_at IS NULL)
-  SELECT delivery_id, account_id, agent_id, bytes, sealed FROM delivery_vault.webhook_bodies
+  SELECT ${HEAD_COLUMNS} FROM delivery_vault.webhook_bodies
   WHERE agent_id = $1 AND ended_at IS NULL AND delivery_id <> $2 ORDER BY seq LIMIT 1`;
 
 /** Reads one row of the index for each agent, however long its queue is. */

@@ -1,7 +1,7 @@
 import { agentsRequests } from '@berth/contracts/agents';
 import { DomainError, newId, type ErrorKind } from '@berth/kernel';
 import { eventually } from '@berth/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ServedDelivery } from '../fixtures/served-delivery.fixture.js';
 import { AgentWebhooks } from '../fixtures/webhooks.fixture.js';
 
@@ -177,5 +177,71 @@ describe('a webhook of an agent that cannot take messages', () => {
     await delivery.startService(PER_MINUTE);
     for (const id of ids) expect(await agent.ended(id)).toMatchObject({ status: 'delivered' });
     expect(received().map(({ deliveryId }) => deliveryId)).toEqual(ids);
+  });
+});
+
+describe('a webhook whose caller was told that it was not accepted', () => {
+  const refusal = { code: 'service_unavailable' };
+  /** The deliveries of the agent whose bodies are kept. */
+  const kept = (): Promise<readonly { readonly delivery_id: string }[]> =>
+    delivery.withDatabase((database) =>
+      database.query(
+        'SELECT delivery_id FROM delivery_vault.webhook_bodies WHERE agent_id = $1 AND sealed IS NOT NULL',
+        [agent.agentId],
+      ),
+    );
+  afterEach(() => Object.values(delivery.lines).forEach((line) => line.restore()));
+
+  it('is never handed over or listed although the log has its acceptance, and its body is forgotten', async () => {
+    delivery.lines.log.holdResponses();
+    await expect(agent.invoke({ message: 'refused' })).rejects.toMatchObject(refusal);
+    delivery.lines.log.restore();
+    const next = await eventually(() => agent.invoke({ message: 'next' }));
+    expect(await agent.ended(next.deliveryId)).toMatchObject({ status: 'delivered' });
+    expect(received().map(({ message }) => message)).toEqual(['next']);
+    expect((await agent.list()).items.map(({ id }) => id)).toEqual([next.deliveryId]);
+    expect(await kept()).toEqual([{ delivery_id: next.deliveryId }]);
+  });
+
+  it('is never handed over even if the vault could not be told, as soon as both are back', async () => {
+    delivery.lines.log.holdResponses();
+    const refused = agent.invoke({ message: 'refused' });
+    const outcome = expect(refused).rejects.toMatchObject(refusal);
+    const stored = await eventually(
+      async () => (await kept()).find(() => true) ?? Promise.reject(new Error('no')),
+    );
+    delivery.lines.tables.freeze();
+    await outcome;
+    Object.values(delivery.lines).forEach((line) => line.restore());
+    const next = await eventually(() => agent.invoke({ message: 'next' }), { timeoutMs: 20_000 });
+    expect(await agent.ended(next.deliveryId)).toMatchObject({ status: 'delivered' });
+    expect(received().map(({ message }) => message)).toEqual(['next']);
+    expect(await types(stored.delivery_id)).toEqual(['WebhookAccepted']);
+  });
+
+  it('holds up none that was accepted after it', async () => {
+    delivery.lines.log.cut({ refuse: true });
+    const refused = Array.from({ length: 3 }, () => agent.invoke({ message: 'refused' }));
+    for (const one of refused) await expect(one).rejects.toMatchObject(refusal);
+    delivery.lines.log.restore();
+    const next = await eventually(() => agent.invoke({ message: 'next' }));
+    const begunAt = performance.now();
+    expect(await agent.ended(next.deliveryId)).toMatchObject({ status: 'delivered' });
+    expect(performance.now() - begunAt).toBeLessThan(5_000);
+    expect(received().map(({ message }) => message)).toEqual(['next']);
+  });
+
+  it.each([
+    ['has', () => delivery.lines.log.holdResponses()],
+    ['lacks', () => delivery.lines.log.cut({ refuse: true })],
+  ])('is accepted and handed over once if its command is repeated, while the log %s it', async (_, fail) => {
+    const commandId = newId('cmd');
+    fail();
+    await expect(agent.invoke({ commandId })).rejects.toMatchObject(refusal);
+    delivery.lines.log.restore();
+    const { deliveryId } = await eventually(() => agent.invoke({ commandId }));
+    expect(await agent.ended(deliveryId)).toMatchObject({ status: 'delivered', attempts: 1 });
+    expect((await agent.list()).items).toMatchObject([{ id: deliveryId }]);
+    expect(received()).toMatchObject([{ deliveryId }]);
   });
 });
