@@ -125,7 +125,11 @@ export class EventStreams<State, Command, Event> {
   async #handle(stream: string, command: Command, meta: CommandMeta): Promise<Handled<State, Event>> {
     for (let conflicts = 0; ; conflicts++) {
       const before = await this.#read(stream);
-      if (before.commands.has(meta.commandId)) return this.#replay(stream, before, meta.commandId);
+      if (before.commands.has(meta.commandId)) {
+        const replayed = await this.#replay(stream, before, meta.commandId);
+        if (replayed !== undefined) return replayed;
+        continue;
+      }
       const events = this.options.decider.decide(command, before.state);
       if (events.length === 0) {
         return { state: before.state, events, revision: before.revision, position: null, replayed: false };
@@ -155,22 +159,35 @@ export class EventStreams<State, Command, Event> {
   }
 
   async #read(stream: string): Promise<StreamState<State>> {
-    return this.#keep(stream, await this.#loader.load(stream, this.#cache.get(stream)));
+    const known = this.#cache.get(stream);
+    const later = known && (await this.#loader.continue(stream, known));
+    if (later !== undefined) return this.#keep(stream, later);
+    if (known !== undefined) this.#forget(stream, known);
+    return this.#keep(stream, await this.#loader.load(stream));
   }
 
-  /** `known` contains the command. One read returns its events and everything written since. */
+  /**
+   * `known` contains the command. One read returns its events and everything written since; undefined if the log no longer
+   * has the last event of `known`.
+   */
   async #replay(
     stream: string,
     known: StreamState<State>,
     commandId: string,
-  ): Promise<Handled<State, Event>> {
+  ): Promise<Handled<State, Event> | undefined> {
     const { store, codec } = this.options;
     const recorded = await store.read(stream, { from: known.commands.get(commandId) ?? 0n });
-    const newer = recorded.filter(({ revision }) => revision > (known.revision ?? -1n));
-    const { state, revision } = this.#keep(stream, this.#loader.fold(known, newer));
+    const current = this.#loader.follow(known, recorded);
+    if (current === undefined) return this.#forget(stream, known);
+    const { state, revision } = this.#keep(stream, current);
     const own = recorded.filter(({ metadata }) => metadata.causationId === commandId);
     const events = own.map(({ type, data }) => codec.fromStored({ type, data }));
     return { state, events, revision, position: own.at(-1)?.position ?? null, replayed: true };
+  }
+
+  /** The log does not have the last event of `known`: it was replaced, or restored from a backup. */
+  #forget(stream: string, known: StreamState<State>): undefined {
+    if (this.#cache.get(stream) === known) this.#cache.delete(stream);
   }
 
   /** A slow reader must not replace a newer state with an older one. */

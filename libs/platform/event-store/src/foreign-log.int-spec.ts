@@ -1,3 +1,4 @@
+import { copyFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { historyProjection, rowsOf } from './fixtures/history-projection.js';
 import { newEvent, quietLog, record, supervised } from './fixtures/store-fixture.js';
+import { commandMeta, newTally, tallyHandler } from './fixtures/tally-fixture.js';
 import { connectEventStore, PositionBeyondLog, ProjectionRunner, type EventStore } from './index.js';
 
 /* Each test has its own log, which is empty at first, as in a new installation. */
@@ -186,5 +188,39 @@ describe('a log that ends before a stored position', () => {
     const upgraded = start(runner(2));
     await eventually(async () => expect(await upgraded.status()).toMatchObject({ version: 2, lag: 0 }));
     expect(await rowsOf(database)).toEqual([{ stream: 'note-1', seen: [1, 2, 3] }]);
+  });
+});
+
+describe('a log that is restored from a backup while a process has later states of its streams in memory', () => {
+  const addsOne = (handler: ReturnType<typeof tallyHandler>, id: string, commandId: string) =>
+    eventually(() => handler.handle(id, { add: 1 }, commandMeta(commandId)), { timeoutMs: 10_000 });
+
+  /** Replaces the log by the one that it was before `work`. */
+  const restoreAfter = async (work: () => Promise<void>): Promise<void> => {
+    const { port } = server;
+    await server.close();
+    const [file, backup] = [join(folder, `${logs}.db`), join(folder, `${++logs}.db`)];
+    copyFileSync(file, backup);
+    server = await startEventStoreServer({ file, port });
+    await eventually(() => store.ping());
+    await work();
+    await server.close();
+    server = await startEventStoreServer({ file: backup, port });
+    await eventually(() => store.ping());
+  };
+
+  it('serves and changes the states that the log has', async () => {
+    const handler = tallyHandler(store);
+    const [shorter, missing, other] = [newTally(), newTally(), newTally()];
+    await addsOne(handler, shorter, 'cmd_1');
+    await restoreAfter(async () => {
+      for (const id of [shorter, missing, other]) await addsOne(handler, id, 'cmd_2');
+      await addsOne(handler, shorter, 'cmd_3');
+    });
+    expect(await handler.load(missing)).toEqual({ state: 0, revision: null });
+    expect(await addsOne(handler, shorter, 'cmd_4')).toMatchObject({ state: 2, revision: 1n });
+    // The log lost the command with its events, so it is executed, and by another process at the same revision.
+    await tallyHandler(store).handle(other, { add: 5 }, commandMeta('cmd_5'));
+    expect(await addsOne(handler, other, 'cmd_2')).toMatchObject({ state: 6, revision: 1n, replayed: false });
   });
 });

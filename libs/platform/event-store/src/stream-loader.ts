@@ -29,14 +29,25 @@ export class StreamLoader<State, Command, Event> {
     return emptyStream(this.options.decider);
   }
 
-  /** Loads the stream; `known`, an earlier state of it, saves reading the events before. */
-  async load(stream: string, known: StreamState<State> | undefined): Promise<StreamState<State>> {
-    const { store } = this.options;
-    if (known !== undefined && known.revision !== null)
-      return this.fold(known, await store.read(stream, { from: known.revision + 1n }));
+  /** Loads the whole stream. */
+  async load(stream: string): Promise<StreamState<State>> {
     return this.#snapshots === undefined
-      ? this.fold(this.empty, await store.read(stream))
+      ? this.fold(this.empty, await this.options.store.read(stream))
       : this.#loadByEnd(stream, this.#snapshots);
+  }
+
+  /**
+   * Loads what follows `known`, an earlier state of the stream. Returns undefined if the log does not have the last event
+   * of that state: it was replaced, or restored from a backup.
+   */
+  async continue(stream: string, known: StreamState<State>): Promise<StreamState<State> | undefined> {
+    return this.follow(known, await this.options.store.read(stream, { from: known.revision ?? 0n }));
+  }
+
+  /** Folds those of `events` that follow `known`; undefined if its last event is not among them. */
+  follow(known: StreamState<State>, events: readonly RecordedEvent[]): StreamState<State> | undefined {
+    const last = events.findIndex(({ revision, id }) => revision === known.revision && id === known.eventId);
+    return last === -1 ? undefined : this.fold(known, events.slice(last + 1));
   }
 
   fold(from: StreamState<State>, events: readonly FoldedEvent[]): StreamState<State> {
