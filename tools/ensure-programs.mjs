@@ -11,6 +11,8 @@ const NEEDED = [
   { programs: ['ip'], name: 'iproute2' },
   { programs: ['curl'], name: 'curl' },
   { programs: ['python3'], name: 'python3' },
+  { programs: ['sqlite3'], name: 'sqlite3' },
+  { programs: ['pg_ctlcluster'], name: 'postgresql' },
   {
     programs: ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'],
     name: 'chromium-headless-shell',

@@ -24,7 +24,7 @@ export const accountListProjection: Projection = {
   },
 
   async dropTables(tx, suffix) {
-    await tx.query(`DROP TABLE IF EXISTS ${tableOf(suffix)}`);
+    await tx.query(`DROP TABLE IF EXISTS ${tableOf(suffix)} CASCADE`);
   },
 
   async publish(tx, suffix) {

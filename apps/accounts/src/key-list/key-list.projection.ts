@@ -28,7 +28,7 @@ export const keyListProjection: Projection = {
   },
 
   async dropTables(tx, suffix) {
-    await tx.query(`DROP TABLE IF EXISTS ${tableOf(suffix)}`);
+    await tx.query(`DROP TABLE IF EXISTS ${tableOf(suffix)} CASCADE`);
   },
 
   async publish(tx, suffix) {

@@ -39,7 +39,7 @@ export const auditListProjection: Projection = {
   },
 
   async dropTables(tx, suffix) {
-    await tx.query(`DROP TABLE IF EXISTS ${tableOf(suffix)}, ${agentsOf(suffix)}`);
+    await tx.query(`DROP TABLE IF EXISTS ${tableOf(suffix)}, ${agentsOf(suffix)} CASCADE`);
   },
 
   async publish(tx, suffix) {

@@ -39,7 +39,7 @@ export const endUserListProjection = (box: SecretBox): Projection => ({
   },
 
   async dropTables(tx, suffix) {
-    await tx.query(`DROP TABLE IF EXISTS ${tableOf(suffix)}`);
+    await tx.query(`DROP TABLE IF EXISTS ${tableOf(suffix)} CASCADE`);
   },
 
   async publish(tx, suffix) {

@@ -64,7 +64,7 @@ export const callListProjection: Projection = {
   },
 
   async dropTables(tx, suffix) {
-    await tx.query(`DROP TABLE IF EXISTS ${tableOf(suffix)}`);
+    await tx.query(`DROP TABLE IF EXISTS ${tableOf(suffix)} CASCADE`);
   },
 
   async publish(tx, suffix) {

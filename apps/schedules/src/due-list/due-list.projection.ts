@@ -34,7 +34,7 @@ export const dueListProjection: Projection = {
   },
 
   async dropTables(tx, suffix) {
-    for (const view of VIEWS) await tx.query(`DROP TABLE IF EXISTS ${view}_${suffix}`);
+    for (const view of VIEWS) await tx.query(`DROP TABLE IF EXISTS ${view}_${suffix} CASCADE`);
   },
 
   async publish(tx, suffix) {

@@ -12,7 +12,7 @@ export interface Projection {
   /** The categories of the streams it follows (`<category>-<id>`). */
   readonly categories: readonly string[];
   createTables(tx: SqlRunner, suffix: string): Promise<void>;
-  /** Must tolerate missing tables (`DROP TABLE IF EXISTS`). */
+  /** Must tolerate missing tables, and views on them: a restored database has both (`DROP TABLE IF EXISTS … CASCADE`). */
   dropTables(tx: SqlRunner, suffix: string): Promise<void>;
   /** Points the serving views at the tables of that suffix. */
   publish(tx: SqlRunner, suffix: string): Promise<void>;
