@@ -7,7 +7,7 @@ import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/comm
 const MARK_ACCEPTED_AFTER_MS = 100;
 const TRY_AGAIN_MS = 250;
 /** The caller's error must not wait for a database that does not respond. */
-const MARKED_WITHIN_MS = 500;
+const MARKED_WITHIN_MS = 250;
 const LOG_AGAIN_MS = 30_000;
 
 /** A try to accept a delivery whose caller was told that it failed. */
@@ -44,7 +44,7 @@ export class AcceptanceMarks implements BeforeApplicationShutdown {
     this.#write();
   }
 
-  /** Resolves when the mark is written, at the latest after half a second; never rejects. */
+  /** Resolves when the mark is written, at the latest after a quarter of a second; never rejects. */
   async refused(refused: RefusedTry): Promise<void> {
     this.#refused.push(refused);
     const written = new AbortController();
