@@ -13,11 +13,10 @@ export interface ApiRefusal {
 
 const refusal = (
   status: number,
-  code: string,
-  message: string,
+  detail: { readonly code: string; readonly message: string; readonly fields?: readonly object[] },
   headers: Readonly<Record<string, string>> = {},
 ): ApiRefusal => {
-  const body = JSON.stringify({ detail: { code, message } });
+  const body = JSON.stringify({ detail });
   const length = String(Buffer.byteLength(body));
   return {
     status,
@@ -29,9 +28,32 @@ const refusal = (
 /** What the agent's program gets when its request does not reach Berth's API. */
 export const API_REFUSALS = {
   /** The path is not one for agents. */
-  notFound: refusal(404, 'not_found', 'Only /agent/v1 can be reached from inside an agent.'),
-  /** The API, or the host's way to it, is not available. */
-  unavailable: refusal(503, 'service_unavailable', 'Berth’s API cannot be reached right now; try again.', {
-    'retry-after': '1',
+  notFound: refusal(404, {
+    code: 'not_found',
+    message: 'Only /agent/v1 can be reached from inside an agent.',
   }),
+  /** The API, or the host's way to it, is not available. */
+  unavailable: refusal(
+    503,
+    { code: 'service_unavailable', message: 'Berth’s API cannot be reached right now; try again.' },
+    { 'retry-after': '1' },
+  ),
 } as const satisfies Readonly<Record<string, ApiRefusal>>;
+
+/** The same for a request that cannot be forwarded because of one of its headers. */
+export const unfitRequest = ({
+  status,
+  header,
+  message,
+}: {
+  readonly status: number;
+  readonly header: string;
+  readonly message: string;
+}): ApiRefusal =>
+  status === 417
+    ? refusal(status, { code: 'expectation_failed', message: `${header} ${message}.` })
+    : refusal(status, {
+        code: 'invalid_request',
+        message: 'The request is invalid.',
+        fields: [{ path: header, message }],
+      });

@@ -81,4 +81,4 @@ export {
   TOO_LATE_CODE,
 } from './deadlines.js';
 export { SCHEDULES_POLL, type PolledSchedules } from './schedules.js';
-export { API_REFUSALS, API_SOCKET, type ApiRefusal } from './api-socket.js';
+export { API_REFUSALS, API_SOCKET, unfitRequest, type ApiRefusal } from './api-socket.js';

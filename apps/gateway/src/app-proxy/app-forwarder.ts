@@ -13,7 +13,6 @@ import { AppConnections } from './app-connections.js';
 import { exchangeWithApp, type AppExchange } from './app-exchange.js';
 import { AppOrigins, hostnameOf } from './app-origins.js';
 import { openAppSocket } from './app-socket.js';
-import { programHeaders } from './request-headers.js';
 
 /** Sends admitted requests to the programs of agents. */
 @Injectable()
@@ -63,17 +62,14 @@ export class AppForwarder {
       request: raw,
       response: reply.raw,
       target,
-      headers: programHeaders(raw, {
+      forwarded: {
         requestId,
         clientAddress: clientAddressOf(raw, this.config.trustedProxies),
         scheme: this.origins.scheme,
         externalUserId: principal.kind === 'end_user' ? principal.externalId : null,
-      }),
-      facts: {
-        requestId,
-        hostname: hostnameOf(raw.headers.host ?? ''),
-        closing: this.context.stopping.aborted,
       },
+      hostname: hostnameOf(raw.headers.host ?? ''),
+      closing: this.context.stopping.aborted,
     };
   }
 

@@ -86,6 +86,8 @@ export class AppProxyHook {
     else if (error.cause !== undefined) this.log.warn({ err: error }, 'an app could not be reached');
     const { status, headers, body } = errorResponse(error);
     if (status === 403 && isKnown) request.refusalCode = error.code;
+    // Whoever sent it may see its end elsewhere.
+    if (status === 400 || status === 417) response.shouldKeepAlive = false;
     const text = JSON.stringify(body);
     response.writeHead(status, STATUS_CODES[status] ?? '', {
       ...FIXED_HEADERS,

@@ -3,8 +3,8 @@ import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { agentsRequests, type AgentView } from '@berth/contracts/agents';
 import { DomainError } from '@berth/kernel';
-import { eventually } from '@berth/testing';
-import { describe, expect, it } from 'vitest';
+import { describeHttpFramings, eventually, RequestRecorder } from '@berth/testing';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { APP_AGENT, APP_HOST, AppGateway, type SentToApp } from '../fixtures/app-gateway.fixture.js';
 import { refusalOf } from '../fixtures/app-host.fixture.js';
 import { sendRaw } from '../fixtures/gateway.fixture.js';
@@ -19,6 +19,19 @@ const host = () => app().host;
 
 const raw = (lines: readonly string[], body = ''): Promise<string> =>
   sendRaw(app().test.gateway.url, `${lines.join('\r\n')}\r\nConnection: close\r\n\r\n${body}`);
+
+describe('a request to an app', () => {
+  let recorder: RequestRecorder;
+  beforeEach(() => {
+    recorder = new RequestRecorder();
+    host().respond = recorder.respond;
+  });
+  describeHttpFramings(() => ({
+    target: { port: app().port, host: '127.0.0.1' },
+    recorder,
+    head: (method) => [`${method} /a HTTP/1.1`, `Host: ${APP_HOST}`, `Authorization: Bearer ${app().key}`],
+  }));
+});
 
 describe('the origin of an app', () => {
   it.each(['/health', '/openapi.json', '/docs', '/api/agents', '/agent/v1/self'])(
@@ -338,6 +351,12 @@ describe('a response of an app', () => {
       'its headers are too large',
       () =>
         (host().raw = (connection) => connection.end(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(70_000)}\r\n\r\n`)),
+    ],
+    [
+      'its body has a coding besides chunks',
+      () =>
+        (host().raw = (connection) =>
+          connection.end('HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n')),
     ],
     [
       'it has another protocol',

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { HttpRefusal, invalidRequest } from '../http/http-refusal.js';
+import { expectationProblem, framingProblem } from '@berth/sockets';
+import { HttpRefusal, invalidRequest, unfitRequest } from '../http/http-refusal.js';
 import { hostRefusal } from '../http/host-header.js';
 import type { AppTarget } from './app-target.js';
 
@@ -19,13 +20,8 @@ export const ambiguityOf = (
     return invalidRequest([{ path: 'Host', message: 'differs from the host of the request target' }]);
   if ((raw.headersDistinct['authorization'] ?? []).length > 1)
     return invalidRequest([{ path: 'Authorization', message: 'Send one Authorization header.' }]);
-  const coding = raw.headers['transfer-encoding'];
-  if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked')
-    return invalidRequest([{ path: 'Transfer-Encoding', message: 'must be chunked' }]);
-  const expect = raw.headers.expect;
-  if (expect !== undefined && expect.toLowerCase() !== '100-continue')
-    return new HttpRefusal(417, 'expectation_failed', 'Send Expect: 100-continue, or no Expect header.');
-  return undefined;
+  const problem = framingProblem(raw) ?? expectationProblem(raw);
+  return problem === undefined ? undefined : unfitRequest(problem);
 };
 
 /**

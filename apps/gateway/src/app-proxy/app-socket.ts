@@ -1,12 +1,12 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { eachHeader, joinSockets } from '@berth/sockets';
+import { eachHeader, endToEnd, joinSockets, passBack } from '@berth/sockets';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { takeConnection } from '../http/upgrades.js';
 import type { AppConnections } from './app-connections.js';
-import { publicError, sendToApp, type AppExchange } from './app-exchange.js';
-import { relayResponse } from './relay-response.js';
+import { publicError, responseRules, sendToApp, type AppExchange } from './app-exchange.js';
+import { callersFields, forwardedHeaders } from './request-headers.js';
 import { callerHeaders } from './response-headers.js';
 
 /** The program's agreement, its side of the connection and the bytes that followed. */
@@ -37,8 +37,7 @@ export const openAppSocket = async (
     readonly cut: AbortSignal;
   },
 ): Promise<void> => {
-  const headers = [...exchange.headers, 'Connection', 'Upgrade', 'Upgrade', 'websocket'];
-  const upstream = sendToApp({ ...exchange, headers }, connections.fresh);
+  const upstream = sendToApp(exchange, handshakeOf(exchange), connections.fresh);
   const leave = (): void => void upstream.destroy();
   gone.addEventListener('abort', leave, { once: true });
   upstream.end();
@@ -47,7 +46,7 @@ export const openAppSocket = async (
     const answer = await answerOf(upstream).catch((error: unknown) => {
       throw publicError(error);
     });
-    if (!('head' in answer)) return await relayResponse(answer, exchange.response, exchange.facts);
+    if (!('head' in answer)) return await refuse(answer, exchange);
     const { socket, head } = takeConnection(request, reply);
     // A client whose machine has failed must not keep the agent awake.
     if (socket instanceof Socket) socket.setKeepAlive(true, PROBE_AFTER_MS);
@@ -60,6 +59,22 @@ export const openAppSocket = async (
   }
 };
 
+const handshakeOf = ({ request, forwarded }: AppExchange): readonly string[] => [
+  ...callersFields(endToEnd(request.rawHeaders)),
+  ...forwardedHeaders(request, forwarded),
+  'X-Request-Id',
+  forwarded.requestId,
+  'Connection',
+  'Upgrade',
+  'Upgrade',
+  'websocket',
+];
+
+const refuse = (answer: IncomingMessage, exchange: AppExchange): Promise<void> =>
+  passBack(answer, exchange, responseRules(exchange)).catch((error: unknown) => {
+    throw publicError(error);
+  });
+
 const answerOf = (upstream: ClientRequest): Promise<Agreed | IncomingMessage> =>
   new Promise((resolve, reject) => {
     upstream.once('upgrade', (response, connection, head) => resolve({ response, connection, head }));
@@ -68,9 +83,9 @@ const answerOf = (upstream: ClientRequest): Promise<Agreed | IncomingMessage> =>
     upstream.once('close', () => reject(new Error('The app closed the connection.')));
   });
 
-const agreement = (response: IncomingMessage, { facts }: AppExchange): string => {
-  const lines = [...eachHeader(callerHeaders(response.rawHeaders, facts.hostname))].map(
+const agreement = (response: IncomingMessage, { forwarded, hostname }: AppExchange): string => {
+  const lines = [...eachHeader(callerHeaders(response.rawHeaders, hostname))].map(
     ([name, value]) => `${name}: ${value}\r\n`,
   );
-  return `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nX-Request-Id: ${facts.requestId}\r\n${lines.join('')}\r\n`;
+  return `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nX-Request-Id: ${forwarded.requestId}\r\n${lines.join('')}\r\n`;
 };

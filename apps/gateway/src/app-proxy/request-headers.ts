@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { eachHeader, HOP_BY_HOP, listedInConnection } from '@berth/sockets';
+import { eachHeader, type FieldList } from '@berth/sockets';
 import { looksOurs } from './app-target.js';
 import { withoutSession } from './session-cookie.js';
 
@@ -13,50 +13,36 @@ export interface ForwardedFacts {
 }
 
 /** `_` counts as `-`, because CGI and WSGI do not tell them apart. */
-const REPLACED = /^(?:x-forwarded-|x-berth-|forwarded$|x-request-id$)/;
+const REPLACED = /^(?:x-forwarded-|x-berth-|forwarded$|x-request-id$|content-length$|transfer-encoding$)/;
 /** Programs accept a tab here, too. */
 const BEARER = /^Bearer\s+(\S+)/i;
 
 /** Whether an `Authorization` header carries a credential of ours, valid or not. */
 export const isOurAuthorization = (value: string): boolean => looksOurs(BEARER.exec(value.trim())?.[1] ?? '');
 
+/** Berth's statements about the request, as names and values in turn. */
+export const forwardedHeaders = (raw: Pick<IncomingMessage, 'headers'>, facts: ForwardedFacts): FieldList => [
+  'X-Forwarded-For',
+  facts.clientAddress,
+  'X-Forwarded-Proto',
+  facts.scheme,
+  'X-Forwarded-Host',
+  raw.headers.host ?? '',
+  ...(facts.externalUserId === null ? [] : ['X-Berth-External-User-Id', facts.externalUserId]),
+];
+
 /**
- * The headers for the program, as name and value in turn: those of the caller without what concerns only this
- * connection, without our credentials, and with our statements about the request in place of the caller's.
+ * The end-to-end headers or trailers of a caller that a program gets: without our credentials, and without the names of
+ * our own statements.
  */
-export const programHeaders = (raw: IncomingMessage, facts: ForwardedFacts): readonly string[] => {
-  const kept = callersOwn(raw.rawHeaders);
-  if (String(raw.headers.te).toLowerCase() === 'trailers') kept.push('TE', 'trailers');
-  kept.push(...framing(raw), 'X-Request-Id', facts.requestId);
-  kept.push('X-Forwarded-For', facts.clientAddress, 'X-Forwarded-Proto', facts.scheme);
-  kept.push('X-Forwarded-Host', raw.headers.host ?? '');
-  if (facts.externalUserId !== null) kept.push('X-Berth-External-User-Id', facts.externalUserId);
-  return kept;
-};
-
-/** The trailers for the program, names and values alternating. Names that a caller may not send as headers are removed. */
-export const programTrailers = ({ rawTrailers }: IncomingMessage): readonly string[] =>
-  callersOwn(rawTrailers);
-
-const callersOwn = (flat: readonly string[]): string[] => {
-  const listed = listedInConnection(flat);
+export const callersFields = (fields: FieldList): FieldList => {
   const kept: string[] = [];
-  for (const [name, value] of eachHeader(flat)) {
+  for (const [name, value] of eachHeader(fields)) {
     const key = name.toLowerCase();
-    if (HOP_BY_HOP.has(key) || listed.has(key) || REPLACED.test(key.replaceAll('_', '-'))) continue;
+    if (REPLACED.test(key.replaceAll('_', '-'))) continue;
     if (key === 'authorization' && isOurAuthorization(value)) continue;
     const text = key === 'cookie' ? withoutSession(value) : value;
     if (text !== '' || key !== 'cookie') kept.push(name, text);
   }
   return kept;
-};
-
-/** Without either header, Node would announce a body in chunks for a method that usually has one. */
-const framing = ({ headers, method = '' }: IncomingMessage): readonly string[] => {
-  if (headers['transfer-encoding'] !== undefined) {
-    const trailer = headers.trailer;
-    return ['Transfer-Encoding', 'chunked', ...(trailer === undefined ? [] : ['Trailer', trailer])];
-  }
-  const isEmpty = headers['content-length'] === undefined && ['POST', 'PUT', 'PATCH'].includes(method);
-  return isEmpty ? ['Content-Length', '0'] : [];
 };

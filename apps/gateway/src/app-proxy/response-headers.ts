@@ -1,4 +1,4 @@
-import { eachHeader, HOP_BY_HOP, listedInConnection } from '@berth/sockets';
+import { eachHeader, endToEnd } from '@berth/sockets';
 import { SESSION_COOKIES } from './session-cookie.js';
 
 /** Headers with which one app could act on more than its own pages; the request id is ours. */
@@ -6,11 +6,9 @@ const WITHHELD: ReadonlySet<string> = new Set(['clear-site-data', 'service-worke
 
 /** The headers of a program's response, or its trailers, that reach the caller at `hostname`. */
 export const callerHeaders = (rawHeaders: readonly string[], hostname: string): string[] => {
-  const listed = listedInConnection(rawHeaders);
   const kept: string[] = [];
-  for (const [name, value] of eachHeader(rawHeaders)) {
+  for (const [name, value] of eachHeader(endToEnd(rawHeaders, WITHHELD))) {
     const key = name.toLowerCase();
-    if (HOP_BY_HOP.has(key) || listed.has(key) || WITHHELD.has(key)) continue;
     if (key === 'set-cookie' && !isOwnCookie(value, hostname)) continue;
     kept.push(name, value);
   }

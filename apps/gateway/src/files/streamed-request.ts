@@ -1,7 +1,7 @@
+import { hasBody } from '@berth/sockets';
 import { payloadTooLarge, unsupportedMediaType } from '../http/error-response.js';
 import type { ApiRequest } from '../http/fastify-types.js';
 import { invalidRequest, type FieldProblem } from '../http/http-refusal.js';
-import { hasBody } from '../http/late-bodies.js';
 
 export interface Expected {
   /** Pattern of the declared type; a body without a type is accepted if `untyped`. */

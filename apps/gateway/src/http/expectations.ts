@@ -1,12 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { expectationProblem } from '@berth/sockets';
 import { unsupportedMediaType } from './error-response.js';
 import { isStreamed, type ApiRequest, type HttpServer } from './fastify-types.js';
-import { HttpRefusal } from './http-refusal.js';
+import { unfitRequest } from './http-refusal.js';
 import { JSON_TYPE } from './json-body.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
-
-const unmet = new WeakSet<IncomingMessage>();
 
 /**
  * Sends a request with an unsupported `Expect` header through all hooks, so that the checks reject it in their usual
@@ -15,7 +14,6 @@ const unmet = new WeakSet<IncomingMessage>();
 export const refuseExpectation =
   (handler: Handler): Handler =>
   (request, response) => {
-    unmet.add(request);
     response.shouldKeepAlive = false;
     handler(request, response);
   };
@@ -44,7 +42,8 @@ export const grantContinue = (request: IncomingMessage): void => {
 export const addContinueHook = (server: HttpServer): void => {
   server.addHook('preParsing', (request, _reply, _payload, done) => {
     const { config, bodyLimit } = request.routeOptions;
-    if (unmet.has(request.raw)) return done(expectationFailed());
+    const problem = expectationProblem(request.raw);
+    if (problem !== undefined) return done(unfitRequest(problem));
     const length = Number(request.headers['content-length'] ?? 0);
     if (!waiting.has(request.raw) || isStreamed(config.rules) || length > bodyLimit) return done();
     // The parser would read the body first. Only an empty body may have any type.
@@ -53,9 +52,6 @@ export const addContinueHook = (server: HttpServer): void => {
     return done();
   });
 };
-
-const expectationFailed = (): HttpRefusal =>
-  new HttpRefusal(417, 'expectation_failed', 'Send Expect: 100-continue, or no Expect header.');
 
 const isPlainJson = ({ headers, declaredType }: ApiRequest): boolean =>
   (declaredType === undefined || JSON_TYPE.test(declaredType)) &&

@@ -1,12 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { JSON_BODY_LIMIT } from '@berth/contracts/schema';
-import { guardServer } from '@berth/sockets';
+import { guardServer, requestIdOf } from '@berth/sockets';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorResponse } from './error-response.js';
 import type { HttpServer } from './fastify-types.js';
 import { holdContinue, refuseExpectation } from './expectations.js';
 import { readJsonBody } from './json-body.js';
-import { requestIdOf } from './request-id.js';
 import { rejectBrokenRequest, refuseConnect } from './raw-responses.js';
 import { STREAMED_TYPE } from './request-hooks.js';
 import { routableTarget } from './request-target.js';

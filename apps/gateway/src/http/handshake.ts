@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import { hasBody } from '@berth/sockets';
 import { HttpRefusal, invalidRequest } from './http-refusal.js';
-import { hasBody } from './late-bodies.js';
 
 const KEY = /^[A-Za-z0-9+/]{21}[AQgw]==$/;
 const VERSION = '13';

@@ -1,4 +1,5 @@
 import type { Json } from '@berth/kernel';
+import type { RequestProblem } from '@berth/sockets';
 
 /** One bad field of a request: `path` is dotted (`env.0.key`), or the name of a query member or header. */
 export interface FieldProblem {
@@ -40,6 +41,12 @@ export const invalidRequest = (fields: readonly FieldProblem[]): HttpRefusal => 
 };
 
 const describe = ({ path, message }: FieldProblem): string => (path === '' ? message : `${path}: ${message}`);
+
+/** The refusal of a request that servers could read in two ways, or whose `Expect` nobody meets. */
+export const unfitRequest = ({ status, header, message }: RequestProblem): HttpRefusal =>
+  status === 417
+    ? new HttpRefusal(417, 'expectation_failed', 'Send Expect: 100-continue, or no Expect header.')
+    : invalidRequest([{ path: header, message }]);
 
 /** 401; the reason never says which part of a credential was wrong. */
 export const unauthenticated = (

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { hasBody } from '@berth/sockets';
 import { isStreamed, type ApiRequest, type HttpServer } from './fastify-types.js';
 import { rejectTimedOut } from './raw-responses.js';
 
@@ -13,10 +14,6 @@ export interface BodyBounds {
 
 const UNWANTED_MS = 10_000;
 const UNWANTED_BYTES = 268_435_456;
-
-/** Whether the request announced a body. */
-export const hasBody = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /**
  * Limits the time of bodies to `bodyMs`. Routes that stream their body set their own limits, because an upload may take

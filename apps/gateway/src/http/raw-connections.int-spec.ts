@@ -223,6 +223,7 @@ describe('a request that is not valid HTTP/1.1', () => {
     ],
     ['two different lengths', 'Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}'],
     ['a negative length', 'Content-Length: -1\r\n\r\n'],
+    ['a coding besides chunks', 'Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n'],
     ['a broken chunk', 'Transfer-Encoding: chunked\r\n\r\nzz\r\n\r\n'],
   ])('%s is 400, and the connection is closed', async (_what, rest) => {
     const client = await send(`${HEAD('/api/agents', 'POST')}${rest}`);

@@ -1,12 +1,11 @@
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { endSocket, isEnding } from '@berth/sockets';
+import { endSocket, isEnding, requestIdOf } from '@berth/sockets';
 import { errorResponse } from './error-response.js';
 import { FIXED_HEADERS } from './fixed-headers.js';
 import { HttpRefusal, invalidRequest } from './http-refusal.js';
 import { pendingResponse } from './pending-response.js';
-import { requestIdOf } from './request-id.js';
 
 /** The error of Node's HTTP parser; `rawPacket` is the input it failed on. */
 interface ParserError extends Error {

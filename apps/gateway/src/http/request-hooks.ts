@@ -1,10 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { framingProblem } from '@berth/sockets';
 import { requestContext, withSpan } from '@berth/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { unknownRoute } from './error-response.js';
 import { isStreamed, type HttpServer } from './fastify-types.js';
 import { setFixedHeaders } from './fixed-headers.js';
-import { HttpRefusal, invalidRequest } from './http-refusal.js';
+import { HttpRefusal, invalidRequest, unfitRequest } from './http-refusal.js';
 import { hostRefusal } from './host-header.js';
 import { loggedPathOf, pathOf } from './request-path.js';
 import { routeNameOf } from './route-name.js';
@@ -64,9 +65,14 @@ export const addUnknownRouteHook = (server: HttpServer, routes: RouteTable): voi
 
 /** Runs after authentication: checks the request line, then the ids in it. */
 export const addRequestLineHook = (server: HttpServer): void => {
-  server.addHook('onRequest', (request, _reply, done) => {
+  server.addHook('onRequest', (request, reply, done) => {
     const refusal = hostRefusal(request.raw);
     if (refusal !== undefined) return done(refusal);
+    const framing = framingProblem(request.raw);
+    if (framing !== undefined) {
+      reply.raw.shouldKeepAlive = false;
+      return done(unfitRequest(framing));
+    }
     if (hasBrokenPath(request.raw)) return done(brokenPath());
     const missing = unreachableResource(request);
     if (missing !== undefined) return done(missing.notFound());

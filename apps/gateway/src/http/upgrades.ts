@@ -1,9 +1,8 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { endSocket, holdSocket, type HeldSocket } from '@berth/sockets';
+import { endSocket, hasBody, holdSocket, type HeldSocket } from '@berth/sockets';
 import type { ApiReply, ApiRequest } from './fastify-types.js';
 import { handshakeRefusal, upgradeRequired } from './handshake.js';
-import { hasBody } from './late-bodies.js';
 import { pendingResponse } from './pending-response.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;

@@ -1,8 +1,11 @@
 import { isDomainError } from '@berth/kernel';
+import { UnfitRequest } from '@berth/sockets';
 import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
 import { ConnectionShares } from '../auth/connection-shares.js';
 import type { ApiReply, ApiRequest, HttpServer } from '../http/fastify-types.js';
+import { hostRefusal } from '../http/host-header.js';
+import { HttpRefusal, unfitRequest } from '../http/http-refusal.js';
 import { LlmForwarder } from './llm-forwarder.js';
 
 const PATH = /^\/agent\/v1\/llm\/(openai|anthropic)(?:[/?]|$)/;
@@ -32,11 +35,16 @@ export class LlmRouteHook {
 
   private async serve(request: ApiRequest, { raw: response }: ApiReply, dialect: string): Promise<void> {
     try {
-      await this.forwarder.forward(request.raw, response, request.id);
+      const refusal = hostRefusal(request.raw);
+      if (refusal !== undefined) throw refusal;
+      await this.forwarder.forward({ request: request.raw, response }, request.id);
     } catch (error) {
-      if (!isDomainError(error)) this.log.warn({ err: error }, 'the LLM route cannot be reached');
+      const refusal = error instanceof UnfitRequest ? unfitRequest(error.problem) : error;
+      const isCallers = refusal instanceof HttpRefusal;
+      if (!isCallers && !isDomainError(error))
+        this.log.warn({ err: error }, 'the LLM route cannot be reached');
       if (response.headersSent || response.destroyed) response.destroy();
-      else refuse(response, dialect, request.id, UNAVAILABLE);
+      else refuse(response, dialect, request.id, isCallers ? refusal : UNAVAILABLE);
     }
   }
 }
@@ -44,39 +52,40 @@ export class LlmRouteHook {
 /** All calls of the route together hold one share of the connections. */
 const HOLDER = 'llm';
 
-interface RouteRefusal {
-  readonly status: number;
-  readonly type: string;
-  readonly code: string;
-  readonly message: string;
-}
+const UNAVAILABLE = new HttpRefusal(
+  503,
+  'service_unavailable',
+  'A part of the service is not available right now. Try again in a moment.',
+  {},
+  { 'retry-after': '1' },
+);
+const TOO_MANY = new HttpRefusal(
+  429,
+  'rate_limited',
+  'Too many calls of models are open. Try again in a moment.',
+  {},
+  { 'retry-after': '1' },
+);
 
-const UNAVAILABLE: RouteRefusal = {
-  status: 503,
-  type: 'api_error',
-  code: 'service_unavailable',
-  message: 'A part of the service is not available right now. Try again in a moment.',
-};
-const TOO_MANY: RouteRefusal = {
-  status: 429,
-  type: 'rate_limit_error',
-  code: 'rate_limited',
-  message: 'Too many calls of models are open. Try again in a moment.',
+const typeOf = (status: number): string => {
+  if (status === 429) return 'rate_limit_error';
+  return status < 500 ? 'invalid_request_error' : 'api_error';
 };
 
 const refuse = (
   response: ApiReply['raw'],
   dialect: string,
   requestId: string,
-  { status, ...error }: RouteRefusal,
+  { status, code, message, headers }: HttpRefusal,
 ): void => {
+  const error = { message, type: typeOf(status), code };
   const text = JSON.stringify(
     dialect === 'openai' ? { error: { ...error, param: null } } : { type: 'error', error },
   );
   response.writeHead(status, {
+    ...headers,
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),
-    'retry-after': '1',
     'x-request-id': requestId,
   });
   response.end(text);

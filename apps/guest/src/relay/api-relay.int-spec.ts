@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually } from '@berth/testing';
+import { describeHttpFramings, eventually, RequestRecorder } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiRelay } from './api-relay.js';
 
@@ -13,6 +13,7 @@ describe('the relay from an agent to the API', () => {
   let host: Server;
   /** What the host's end of the socket does with a request. */
   let respond: (request: IncomingMessage, response: ServerResponse) => void;
+  let recorder: RequestRecorder;
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'berth-relay-'));
@@ -22,6 +23,7 @@ describe('the relay from an agent to the API', () => {
       response.writeHead(201, { 'x-seen': `${method} ${url} ${headers.authorization ?? ''}` });
       request.pipe(response);
     };
+    recorder = new RequestRecorder();
     host = createServer((request, response) => respond(request, response));
   });
 
@@ -36,6 +38,18 @@ describe('the relay from an agent to the API', () => {
 
   const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
     fetch(`http://127.0.0.1:${relay.port}${path}`, init);
+
+  describe('with a host', () => {
+    beforeEach(async () => {
+      await listen();
+      respond = recorder.respond;
+    });
+    describeHttpFramings(() => ({
+      target: { port: relay.port, host: '127.0.0.1' },
+      recorder,
+      head: (method) => [`${method} /agent/v1/self HTTP/1.1`, 'Host: x'],
+    }));
+  });
 
   it('forwards requests and responses unchanged', async () => {
     await listen();

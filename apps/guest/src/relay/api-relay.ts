@@ -1,6 +1,13 @@
 import { request as httpRequest } from 'node:http';
-import { API_REFUSALS } from '@berth/guest-protocol';
-import { forwardExchange, GuardedServer, type HttpExchange } from '@berth/sockets';
+import { API_REFUSALS, unfitRequest } from '@berth/guest-protocol';
+import {
+  GuardedServer,
+  onExchange,
+  relayHttp,
+  requestIdOf,
+  UnfitRequest,
+  type HttpExchange,
+} from '@berth/sockets';
 
 /** Limits, because other processes may reach the loopback address of a shared machine. */
 const BOUNDS = { most: 256, idleMs: 60_000, stalledMs: 60_000 };
@@ -16,7 +23,7 @@ export class ApiRelay {
   /** `socket`: path of the host's `API_SOCKET`, which need not exist yet. */
   static async open(socket: string): Promise<ApiRelay> {
     const server = new GuardedServer(TIMEOUTS, BOUNDS, (listening) =>
-      listening.on('request', (request, response) => void forward(socket, { request, response })),
+      onExchange(listening, (exchange) => void forward(socket, exchange)),
     );
     const url = await server.listen({ host: '127.0.0.1', port: 0, url: undefined });
     return new ApiRelay(server, Number(new URL(url).port));
@@ -30,10 +37,17 @@ export class ApiRelay {
 
 const forward = async (socketPath: string, exchange: HttpExchange): Promise<void> => {
   const { request, response } = exchange;
+  const requestId = requestIdOf(request.headers['x-request-id']);
   try {
-    await forwardExchange(exchange, (onward) => httpRequest({ ...onward, socketPath, path: request.url }));
-  } catch {
-    const { status, headers, body } = API_REFUSALS.unavailable;
-    if (!response.destroyed) response.writeHead(status, headers).end(body);
+    await relayHttp(exchange, {
+      requestId,
+      send: ({ method, headers }) =>
+        httpRequest({ socketPath, path: request.url, method, headers, agent: false }),
+    });
+  } catch (error) {
+    const refusal = error instanceof UnfitRequest ? unfitRequest(error.problem) : API_REFUSALS.unavailable;
+    if (response.headersSent || response.destroyed) response.destroy();
+    else
+      response.writeHead(refusal.status, { ...refusal.headers, 'x-request-id': requestId }).end(refusal.body);
   }
 };

@@ -1,4 +1,4 @@
-import { GuardedServer } from '@berth/sockets';
+import { GuardedServer, onExchange } from '@berth/sockets';
 import { ServiceContext } from '@berth/service';
 import { Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { LlmConfig } from '../config.js';
@@ -29,7 +29,7 @@ export class LlmPort implements OnModuleInit, BeforeApplicationShutdown {
     };
     const bounds = { most: config.maxConnections, idleMs: KEEP_ALIVE_MS + HEADERS_MS, stalledMs: STALLED_MS };
     this.#server = new GuardedServer(options, bounds, (server) => {
-      server.on('request', (request, response) => void route.serve({ request, response }));
+      onExchange(server, (exchange) => void route.serve(exchange));
     });
   }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { LlmCaller } from '@berth/contracts/agents';
 import { isDomainError } from '@berth/kernel';
-import { FairShares } from '@berth/sockets';
+import { FairShares, type HttpExchange } from '@berth/sockets';
 import { Logger } from '@berth/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import { LlmConfig } from '../config.js';
@@ -22,12 +22,6 @@ import { CallExchange } from './call-exchange.js';
 import { MeteredCalls } from './metered-calls.js';
 import { prepareCall, shownModel, type PreparedCall } from './prepared-call.js';
 import { readBody, type ReadBody } from './read-body.js';
-
-/** One request and its response. */
-export interface HttpExchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-}
 
 /** Serves the route; every error has the shape of the dialect. */
 @Injectable()
@@ -69,7 +63,7 @@ export class LlmRoute {
       const { dialect } = operation;
       return respond(response, 200, modelList(dialect, this.models.list(dialect)));
     }
-    const read = await readBody(request);
+    const read = await readBody(http);
     const prepared = await this.prepare(operation, read, request, caller);
     const admitted = operation.isFree
       ? { callId: null, outputTokens: 0 }

@@ -1,12 +1,18 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
+import type { HttpExchange } from '@berth/sockets';
 import { describe, expect, it } from 'vitest';
 import { MOST_BYTES, readBody } from './read-body.js';
 
-const sent = (chunks: readonly (string | Buffer)[], headers: Record<string, string> = {}) =>
-  Object.assign(Readable.from(chunks.map((chunk) => Buffer.from(chunk))), {
-    headers,
-  }) as unknown as IncomingMessage;
+const sent = (
+  chunks: readonly (string | Buffer)[],
+  headers: Record<string, string> = {},
+  writeContinue = (): void => undefined,
+): HttpExchange => {
+  const body = Readable.from(chunks.map((chunk) => Buffer.from(chunk)));
+  const request = Object.assign(body, { headers, httpVersion: '1.1' }) as unknown as IncomingMessage;
+  return { request, response: { writeContinue } as unknown as ServerResponse };
+};
 const refused = (status: number) => expect.objectContaining({ status }) as Error;
 
 describe('a body', () => {
@@ -32,6 +38,18 @@ describe('a body', () => {
     const half = Buffer.alloc(MOST_BYTES / 2, ' ');
     await expect(readBody(sent([half, half, ' ']))).rejects.toThrow(refused(413));
     expect((await readBody(sent([half, half.subarray(2), '{}']))).bytes).toBe(MOST_BYTES);
+  });
+
+  it('is asked for from a caller who waits for that, unless it is too long', async () => {
+    let granted = 0;
+    const grant = (): void => void granted++;
+    await readBody(sent(['{}'], {}, grant));
+    expect(granted).toBe(0);
+    await readBody(sent(['{}'], { expect: '100-Continue' }, grant));
+    expect(granted).toBe(1);
+    const tooLong = { expect: '100-continue', 'content-length': String(MOST_BYTES + 1) };
+    await expect(readBody(sent([], tooLong, grant))).rejects.toThrow(refused(413));
+    expect(granted).toBe(1);
   });
 
   it('has at most 256 levels: deeper ones are 400, however deep', async () => {

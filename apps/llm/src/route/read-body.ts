@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import { grantContinue, type HttpExchange } from '@berth/sockets';
 import { isObject } from '../dialect/json-value.js';
 import { invalidRequest, Refusal } from '../dialect/refusal.js';
 import type { RequestBody } from '../dialect/unsupported-parameters.js';
@@ -16,8 +16,10 @@ export interface ReadBody {
 }
 
 /** Errors: 413; 400 unless it is a JSON object, or if it is nested more than 256 levels deep. */
-export const readBody = async (request: IncomingMessage): Promise<ReadBody> => {
+export const readBody = async (http: HttpExchange): Promise<ReadBody> => {
+  const { request } = http;
   if (Number(request.headers['content-length'] ?? 0) > MOST_BYTES) throw tooLarge();
+  grantContinue(http);
   const chunks: Buffer[] = [];
   let bytes = 0;
   // Destroyed, the request would take the connection with it, and with that the response.

@@ -5,7 +5,7 @@ import { request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually } from '@berth/testing';
+import { describeHttpFramings, eventually, RequestRecorder } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { askSocket, FakeApi, textOf, type BegunResponse } from '../__fixtures__/api.fixture.js';
 import { quietLog } from '../__fixtures__/host.fixture.js';
@@ -55,6 +55,18 @@ const holdRequests = (): { request: IncomingMessage; response: ServerResponse }[
 };
 
 describe('the API on the socket of an agent', () => {
+  let recorder: RequestRecorder;
+  let path: string;
+  beforeEach(async () => {
+    recorder = new RequestRecorder();
+    ({ path } = await open('framed'));
+  });
+  describeHttpFramings(() => {
+    api.respond = recorder.respond;
+    const head = (method: string): string[] => [`${method} /agent/v1/self HTTP/1.1`, 'Host: x'];
+    return { target: { path }, recorder, head };
+  });
+
   it('gets requests as the program has sent them, and its responses arrive as they are', async () => {
     api.respond = (incoming, response) => {
       const { host, authorization, connection, 'x-once': listed } = incoming.headers;

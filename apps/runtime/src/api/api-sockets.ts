@@ -1,8 +1,16 @@
-import { createServer, request as httpRequest, type ServerResponse } from 'node:http';
+import { createServer, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
-import { API_REFUSALS, type ApiRefusal } from '@berth/guest-protocol';
-import { forwardExchange, guardServer, type HttpExchange } from '@berth/sockets';
+import { API_REFUSALS, unfitRequest, type ApiRefusal } from '@berth/guest-protocol';
+import {
+  endToEnd,
+  guardServer,
+  onExchange,
+  relayHttp,
+  requestIdOf,
+  UnfitRequest,
+  type HttpExchange,
+} from '@berth/sockets';
 import { Logger } from '@berth/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import { RuntimeConfig } from '../config.js';
@@ -18,7 +26,7 @@ const BOUNDS = { most: MOST_CONNECTIONS, idleMs: 60_000, stalledMs: 60_000 };
 @Injectable()
 export class ApiSockets {
   /** Never listens itself. */
-  readonly #server = createServer((request, response) => void this.#serve({ request, response }));
+  readonly #server = createServer();
   readonly #socketOf = new WeakMap<Duplex, ApiSocket>();
   #isReached = true;
 
@@ -26,6 +34,7 @@ export class ApiSockets {
     @Inject(RuntimeConfig) private readonly config: Pick<RuntimeConfig, 'gatewayUrl'>,
     private readonly log: Logger,
   ) {
+    onExchange(this.#server, (exchange) => void this.#serve(exchange));
     guardServer(this.#server, BOUNDS);
   }
 
@@ -38,10 +47,10 @@ export class ApiSockets {
   }
 
   async #serve(exchange: HttpExchange): Promise<void> {
-    const { request, response } = exchange;
+    const { request } = exchange;
     const socket = this.#socketOf.get(request.socket);
     const target = agentApiPath(request.url ?? '/');
-    if (target === undefined || socket === undefined) return refuse(response, API_REFUSALS.notFound);
+    if (target === undefined || socket === undefined) return refuse(exchange, API_REFUSALS.notFound);
     // The token of a frozen agent is not good; its request came too late to keep it awake.
     await socket.resumed();
     if (request.socket.destroyed) return;
@@ -55,19 +64,23 @@ export class ApiSockets {
 
   async #forward(exchange: HttpExchange, path: string): Promise<void> {
     const { gatewayUrl } = this.config;
-    const { response } = exchange;
-    if (gatewayUrl === null) return refuse(response, API_REFUSALS.unavailable);
+    if (gatewayUrl === null) return refuse(exchange, API_REFUSALS.unavailable);
     const url = new URL(path, gatewayUrl);
     const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
     try {
-      await forwardExchange(exchange, ({ headers, ...onward }) =>
-        send(url, { ...onward, headers: { ...headers, host: url.host } }),
-      );
+      await relayHttp(exchange, {
+        requestId: idOf(exchange),
+        requestFields: (fields) => endToEnd(fields, HOST),
+        added: ['Host', url.host],
+        // Each has a connection of its own, because agents of different accounts share this host.
+        send: ({ method, headers }) => send(url, { method, headers, agent: false }),
+      });
       this.#note(true);
     } catch (error) {
+      if (error instanceof UnfitRequest) return refuse(exchange, unfitRequest(error.problem));
       // A caller that has hung up says nothing about the gateway.
-      if (!response.destroyed) this.#note(false, error);
-      refuse(response, API_REFUSALS.unavailable);
+      if (!exchange.response.destroyed) this.#note(false, error);
+      refuse(exchange, API_REFUSALS.unavailable);
     }
   }
 
@@ -80,6 +93,13 @@ export class ApiSockets {
   }
 }
 
-const refuse = (response: ServerResponse, { status, headers, body }: ApiRefusal): void => {
-  if (!response.destroyed) response.writeHead(status, headers).end(body);
+/** The caller's names Berth as the agent sees it. */
+const HOST: ReadonlySet<string> = new Set(['host']);
+
+const idOf = ({ request }: HttpExchange): string => requestIdOf(request.headers['x-request-id']);
+
+const refuse = (exchange: HttpExchange, { status, headers, body }: ApiRefusal): void => {
+  const { response } = exchange;
+  if (response.headersSent || response.destroyed) response.destroy();
+  else response.writeHead(status, { ...headers, 'x-request-id': idOf(exchange) }).end(body);
 };

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import type { StartAgent, Transfer } from '@berth/contracts/runtime';
-import { eventually, sendBodyLate } from '@berth/testing';
+import { describeHttpFramings, eventually, RequestRecorder, sendBodyLate } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HostFixture, TICKET_LIFETIME_MS } from '../__fixtures__/host.fixture.js';
 import { disconnects, refuses, respondsWith, ScriptedGuest } from '../__fixtures__/scripted-guest.fixture.js';
@@ -42,6 +42,28 @@ describe('the data port of a host', () => {
   };
 
   const state = (): string | undefined => host.agents.of(agentId).observed?.state;
+
+  describe('with a guest', () => {
+    let recorder: RequestRecorder;
+    beforeEach(() => {
+      recorder = new RequestRecorder();
+      for (const path of ['/v1/files/staged', '/v1/files/list']) scripted.onArrival(path, recorder.respond);
+    });
+    describeHttpFramings(() => {
+      const { hostname, port, pathname } = new URL(host.dataPort.url);
+      return {
+        target: { host: hostname, port: Number(port) },
+        recorder,
+        bodyMethod: 'PUT',
+        forwards: (method, hasBody) => method === 'PUT' || (method === 'GET' && !hasBody),
+        head: (method) => {
+          const transfer = method === 'PUT' ? STAGE : LIST;
+          const ticket = host.transfers.open({ agentId, epoch: 1, transfer });
+          return [`${method} ${pathname} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${ticket}`];
+        },
+      };
+    });
+  });
 
   it('transfers an agent’s bytes, and only the known headers', async () => {
     scripted.on('/v1/files/content', (request, response) => {
@@ -362,6 +384,13 @@ describe('the data port of a host', () => {
     }
   });
 
+  it('refuses an upgrade with a body, whose bytes would be read as those of the terminal', async () => {
+    const { client, text } = openConsole(undefined, ['transfer-encoding: chunked']);
+    client.write('5\r\nhello\r\n0\r\n\r\n');
+    await once(client, 'close');
+    expect(text()).toMatch(/^HTTP\/1.1 422 .*invalid_request/s);
+  });
+
   it('keeps an agent awake while a terminal is open, and closes it when the agent is put to sleep', async () => {
     scripted.onUpgrade((_, socket) => {
       socket.write('HTTP/1.1 101 X\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n');
@@ -379,6 +408,7 @@ describe('the data port of a host', () => {
 
   const openConsole = (
     ticket = host.transfers.open({ agentId, epoch: 1, transfer: { kind: 'console', cols: 80, rows: 24 } }),
+    more: readonly string[] = [],
   ): { client: import('node:net').Socket; text: () => string } => {
     const { hostname, port, pathname } = new URL(host.dataPort.url);
     const client = connect(Number(port), hostname);
@@ -387,7 +417,7 @@ describe('the data port of a host', () => {
     client.on('error', () => undefined);
     client.write(
       `GET ${pathname} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${ticket}\r\nconnection: Upgrade\r\n` +
-        'upgrade: websocket\r\nsec-websocket-key: abc\r\nsec-websocket-version: 13\r\n\r\n',
+        `upgrade: websocket\r\nsec-websocket-key: abc\r\nsec-websocket-version: 13\r\n${more.map((line) => `${line}\r\n`).join('')}\r\n`,
     );
     return { client, text: () => received };
   };

@@ -5,8 +5,11 @@ import {
   CONNECTIONS,
   endSocket,
   GuardedServer,
+  hasBody,
+  onExchange,
   shareOfDescriptors,
   type ConnectionBounds,
+  type HttpExchange,
 } from '@berth/sockets';
 import { Logger } from '@berth/telemetry';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
@@ -56,7 +59,7 @@ export class DataPort implements OnModuleInit, BeforeApplicationShutdown {
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
     };
     this.#server = new GuardedServer(options, BOUNDS, (server) => {
-      server.on('request', (request, response) => void this.#respond(request, response));
+      onExchange(server, (exchange) => void this.#respond(exchange));
       server.on('upgrade', (request: IncomingMessage, client: Duplex, head: Buffer) => {
         void this.#upgrade(request, client, head);
       });
@@ -88,17 +91,18 @@ export class DataPort implements OnModuleInit, BeforeApplicationShutdown {
 
   readonly #upgraded = new Set<Duplex>();
 
-  async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    response.on('error', () => response.destroy());
+  async #respond(exchange: HttpExchange): Promise<void> {
+    const { response } = exchange;
     try {
-      await this.#relay(request, response);
+      await this.#relay(exchange);
     } catch (error) {
       if (response.headersSent || response.destroyed) response.destroy();
       else refuse(response, this.#toRefusal(error));
     }
   }
 
-  async #relay(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #relay(http: HttpExchange): Promise<void> {
+    const { request } = http;
     const begun = this.#begin(request);
     try {
       const { transfer } = begun;
@@ -106,7 +110,7 @@ export class DataPort implements OnModuleInit, BeforeApplicationShutdown {
       const exchange = toExchange(transfer);
       if (!exchange.methods.includes(request.method ?? '')) throw wrongRequest();
       const { guest, cut } = begun;
-      await relayExchange(exchange, { request, response, socketPath: guest.client.socketPath, cut });
+      await relayExchange(exchange, http, { socketPath: guest.client.socketPath, cut });
     } catch (error) {
       throw begun.cut.aborted ? begun.cutError() : error;
     } finally {
@@ -122,8 +126,9 @@ export class DataPort implements OnModuleInit, BeforeApplicationShutdown {
       try {
         const { transfer, guest, cut } = begun;
         const protocol = request.headers.upgrade?.toLowerCase();
-        if (!isUpgrade(transfer) || protocol !== PROTOCOL_OF[transfer.kind] || request.method !== 'GET')
-          throw wrongRequest();
+        const isAgreed = isUpgrade(transfer) && protocol === PROTOCOL_OF[transfer.kind];
+        // The bytes of a body would be read as those of the new protocol.
+        if (!isAgreed || request.method !== 'GET' || hasBody(request)) throw wrongRequest();
         const { socketPath } = guest.client;
         await relayUpgrade(upgradeTarget(transfer), { request, client, head, socketPath, cut });
       } catch (error) {

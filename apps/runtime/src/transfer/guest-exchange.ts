@@ -9,7 +9,7 @@ export interface GuestExchange {
   readonly methods: readonly string[];
   /** Path and query for the guest. */
   readonly target: string;
-  /** Request headers that are passed on to the guest. */
+  /** Request headers that are passed on to the guest, besides those that announce a body. */
   readonly passedOn: readonly string[];
   readonly response: ResponseRules;
   /** Time-out for a stalled transfer; null: no time-out. */
@@ -61,7 +61,6 @@ export const toExchange = (transfer: Exclude<Transfer, UpgradeTransfer>): GuestE
           route: GUEST_ROUTES.stageFile,
           query: { id: transfer.stagedId, limit: transfer.limitBytes },
         }),
-        passedOn: ['content-length'],
       };
     case 'output':
       return {

@@ -1,19 +1,24 @@
-import { once } from 'node:events';
-import { request as requestGuest, type IncomingMessage, type ServerResponse } from 'node:http';
-import { connect } from 'node:net';
-import { pipeline } from 'node:stream/promises';
+import { request as requestGuest, type IncomingMessage } from 'node:http';
+import { isDomainError } from '@berth/kernel';
+import {
+  eachHeader,
+  hasBody,
+  relayHttp,
+  UnfitRequest,
+  type FieldList,
+  type HttpExchange,
+} from '@berth/sockets';
 import { guestUnreachable, readRefusal } from '../guest/guest-responses.js';
 import { readBoundedJson } from '../guest/guest-socket.js';
 import { checkResponse, type GuestExchange } from './guest-exchange.js';
+import { wrongRequest } from './transfer-refusals.js';
 
 /** Maximum number of bytes buffered between two sockets. */
 export const BUFFERED_BYTES = 256 * 1024;
 const REFUSED = 422;
 
-/** The two sides of one exchange. */
-export interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+/** Where an exchange goes. */
+export interface GuestSide {
   /** Path of the guest's socket. */
   readonly socketPath: string;
   /** Aborts when the agent is frozen or ended. */
@@ -21,64 +26,44 @@ export interface Exchange {
 }
 
 /**
- * Forwards a request to a guest and its response back, at the pace of the slower side; if one side ends, so does the
- * other. Resolves when the exchange is over. Rejects only before the first byte of the response: with the guest's own
- * error or unavailable `guest_unreachable`.
+ * Forwards a request to a guest and its response back. Resolves when the exchange is over. Rejects only before the first
+ * byte of the response: with the guest's own error, invalid `invalid_request` or unavailable `guest_unreachable`.
  */
 export const relayExchange = async (
   rules: GuestExchange,
-  { request, response, socketPath, cut }: Exchange,
+  exchange: HttpExchange,
+  { socketPath, cut }: GuestSide,
 ): Promise<void> => {
-  const connection = connect({ path: socketPath });
-  const upstream = requestGuest({
-    createConnection: () => connection,
-    method: request.method,
-    path: rules.target,
-    // Node ends a body with an empty write. If the guest has closed its Unix socket by then, the write fails, and the
-    // response is lost although it has arrived. So this side closes the connection.
-    headers: { host: 'guest', connection: 'keep-alive', ...passOn(request, rules.passedOn) },
-  });
-  const leave = (): void => void upstream.destroy();
-  const breakOff = (): void => {
-    leave();
-    if (response.headersSent) response.destroy();
-  };
-  response.once('close', leave);
-  cut.addEventListener('abort', breakOff, { once: true });
-  if (rules.idleMs !== null) request.setTimeout(rules.idleMs, () => request.destroy());
+  const { request } = exchange;
+  if (hasBody(request) && request.method !== 'PUT') throw wrongRequest();
   try {
-    const responded = once(upstream, 'response') as Promise<[IncomingMessage]>;
-    upstream.on('error', () => request.unpipe(upstream));
-    if (request.method === 'PUT') request.pipe(upstream);
-    else upstream.end();
-    if (cut.aborted) leave();
-    const [guestResponse] = await responded.catch((error: unknown) => {
-      throw guestUnreachable(error);
+    await relayHttp(exchange, {
+      requestFields: (fields) => picked(fields, rules.passedOn),
+      added: ['Host', 'guest'],
+      send: ({ method, headers }) =>
+        requestGuest({ socketPath, path: rules.target, method, headers, agent: false }),
+      responseHeaders: (received) => headersFor(rules, received, request.method !== 'HEAD'),
+      responseTrailers: () => [],
+      cut,
+      idleMs: rules.idleMs,
     });
-    await passBack(rules, guestResponse, response, request.method !== 'HEAD');
-  } finally {
-    request.unpipe(upstream);
-    cut.removeEventListener('abort', breakOff);
-    leave();
-    connection.destroy();
+  } catch (error) {
+    if (error instanceof UnfitRequest) throw wrongRequest();
+    throw isDomainError(error) ? error : guestUnreachable(error);
   }
 };
 
-const passBack = async (
+const headersFor = async (
   rules: GuestExchange,
-  guestResponse: IncomingMessage,
-  response: ServerResponse,
-  hasBody: boolean,
-): Promise<void> => {
-  const status = guestResponse.statusCode ?? 0;
-  if (status === REFUSED) throw await readRefusalOf(guestResponse);
-  const withBody = hasBody && status !== 304 && status !== 416;
-  const headers = checkResponse(rules.response, status, guestResponse.headers, withBody);
+  received: IncomingMessage,
+  hasContent: boolean,
+): Promise<FieldList> => {
+  const status = received.statusCode ?? 0;
+  if (status === REFUSED) throw await readRefusalOf(received);
+  const withBody = hasContent && status !== 304 && status !== 416;
+  const headers = checkResponse(rules.response, status, received.headers, withBody);
   if (headers === undefined) throw guestUnreachable();
-  response.writeHead(status, headers);
-  // Followed output may stay silent for long, so send the headers first.
-  if (rules.idleMs === null) response.flushHeaders();
-  await pipeline(guestResponse, response);
+  return Object.entries(headers).flat();
 };
 
 /** Parses the error in a guest's response. */
@@ -90,11 +75,5 @@ export const readRefusalOf = async (guestResponse: IncomingMessage): Promise<Err
   }
 };
 
-const passOn = (request: IncomingMessage, names: readonly string[]): { readonly [name: string]: string } => {
-  const kept: Record<string, string> = {};
-  for (const name of names) {
-    const value = request.headers[name];
-    if (typeof value === 'string') kept[name] = value;
-  }
-  return kept;
-};
+const picked = (fields: FieldList, names: readonly string[]): FieldList =>
+  [...eachHeader(fields)].filter(([name]) => names.includes(name.toLowerCase())).flat();

@@ -22,10 +22,24 @@ const NEVER_LISTED: ReadonlySet<string> = new Set([
   'origin',
 ]);
 
+/** Headers and trailers are lists in which names and values take turns. */
+export type FieldList = readonly string[];
+
+/** The fields that do not concern one connection only; `except`: names in lower case that are left out, too. */
+export const endToEnd = (fields: FieldList, except: ReadonlySet<string> = new Set()): string[] => {
+  const listed = listedInConnection(fields);
+  return [...eachHeader(fields)]
+    .filter(([name]) => {
+      const key = name.toLowerCase();
+      return !HOP_BY_HOP.has(key) && !listed.has(key) && !except.has(key);
+    })
+    .flat();
+};
+
 /** The headers that `Connection` names, in lower case. */
-export const listedInConnection = (rawHeaders: readonly string[]): ReadonlySet<string> => {
+const listedInConnection = (fields: FieldList): ReadonlySet<string> => {
   const listed = new Set<string>();
-  for (const [name, value] of eachHeader(rawHeaders)) {
+  for (const [name, value] of eachHeader(fields)) {
     if (name.toLowerCase() !== 'connection') continue;
     for (const option of value.split(',')) {
       const key = option.trim().toLowerCase();
@@ -36,7 +50,6 @@ export const listedInConnection = (rawHeaders: readonly string[]): ReadonlySet<s
 };
 
 /** The pairs of a list in which names and values take turns. */
-export function* eachHeader(rawHeaders: readonly string[]): Iterable<readonly [name: string, value: string]> {
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2)
-    yield [rawHeaders[at] ?? '', rawHeaders[at + 1] ?? ''];
+export function* eachHeader(fields: FieldList): Iterable<[name: string, value: string]> {
+  for (let at = 0; at + 1 < fields.length; at += 2) yield [fields[at] ?? '', fields[at + 1] ?? ''];
 }

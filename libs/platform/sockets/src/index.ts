@@ -7,5 +7,16 @@ export { openSocketPath, type SocketPath } from './socket-path.js';
 export { servePrivately, type PrivateServer } from './private-server.js';
 export { holdSocket, type HeldSocket } from './held-socket.js';
 export { joinSockets } from './join-sockets.js';
-export { forwardExchange, type HttpExchange, type OnwardRequest } from './forward-exchange.js';
-export { eachHeader, HOP_BY_HOP, listedInConnection } from './header-lists.js';
+export {
+  grantContinue,
+  onExchange,
+  relayHttp,
+  UnfitRequest,
+  type HttpExchange,
+  type OnwardRequest,
+  type RelayRules,
+} from './http-relay.js';
+export { finalResponse, passBack, type ResponseRules } from './relayed-response.js';
+export { expectationProblem, framingProblem, hasBody, type RequestProblem } from './http-framing.js';
+export { eachHeader, endToEnd, type FieldList } from './header-lists.js';
+export { requestIdOf } from './request-id.js';

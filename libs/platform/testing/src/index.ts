@@ -10,6 +10,7 @@ export { sendBodyLate, type LateBodyResult } from './late-body.js';
 export { BrokerProxy } from './broker-proxy.js';
 export { TcpProxy } from './tcp-proxy.js';
 export { describeGoldenEvents } from './golden-events.js';
+export { describeHttpFramings, RequestRecorder, type ForwardingHop } from './http-framings.js';
 export { Dice } from './dice.js';
 export {
   FAULTS,
