@@ -32,18 +32,27 @@ export class AppAccess {
     private readonly sessions: AppSessions,
   ) {}
 
-  /** Also sets the credential of the request. Errors: 401, 403, not_found `agent_not_found`. */
-  async admit(request: ApiRequest, label: string, target: AppTarget): Promise<AppCaller> {
-    if (hasOurSecret(target))
-      throw unauthenticated('Send credentials in the Authorization header, never in the address.');
-    const agentId = agentIdOf(label);
+  /**
+   * Also sets the credential of the request. `target` and `token`: what `?token=` carried is in the latter only. Errors:
+   * 401, 403, not_found `agent_not_found`.
+   */
+  async admit(
+    request: ApiRequest,
+    label: string,
+    { target, token }: { readonly target: AppTarget; readonly token: Credential | undefined },
+  ): Promise<AppCaller> {
     const { authorization, cookie } = request.headers;
     const isOurs = authorization !== undefined && isOurAuthorization(authorization);
-    const credential = isOurs
-      ? bearerOf(authorization)
-      : this.sessions.open(agentId ?? '', sessionsIn(cookie, this.origins.scheme));
+    if (hasOurSecret(target) || (isOurs && token !== undefined))
+      throw unauthenticated('Send credentials in the Authorization header, never in the address.');
+    const agentId = agentIdOf(label);
+    const own = isOurs ? bearerOf(authorization) : token;
+    const byCookie = !isOurs && token === undefined;
+    const credential = byCookie
+      ? this.sessions.open(agentId ?? '', sessionsIn(cookie, this.origins.scheme))
+      : own;
     const principal = await this.authenticate(request, credential);
-    return { agentId: reachable(principal, agentId), principal, byCookie: !isOurs };
+    return { agentId: reachable(principal, agentId), principal, byCookie };
   }
 
   /** Errors: 401, 403. */

@@ -79,6 +79,7 @@ describe('an end user', () => {
 
   it.each<[string, OutgoingHttpHeaders, boolean]>([
     ['of the app itself', { origin: `http://${APP_HOST}`, 'sec-fetch-site': 'same-origin' }, true],
+    ['of its URL, whose port a proxy has taken from Host', { origin: 'appUrl' }, true],
     ['of another app', { origin: `http://x${APP_HOST}` }, false],
     ['of no origin', { origin: 'null' }, false],
     ['of the same site', { 'sec-fetch-site': 'same-site' }, false],
@@ -101,8 +102,10 @@ describe('an end user', () => {
     'with a cookie sends requests of the app itself and follows links to it, no more: %s',
     async (_what, headers, isAllowed) => {
       const cookie = await entered();
+      const origin =
+        headers.origin === 'appUrl' ? `http://${APP_HOST}:${String(app().port)}` : headers.origin;
       for (const method of ['GET', 'HEAD', 'OPTIONS']) {
-        const { response } = await send({ method, headers: { ...cookie, ...headers } });
+        const { response } = await send({ method, headers: { ...cookie, ...headers, origin } });
         const isNavigation = headers['sec-fetch-dest'] === 'document';
         expect([method, response.statusCode]).toEqual([
           method,

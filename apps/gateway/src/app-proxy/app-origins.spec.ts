@@ -24,6 +24,21 @@ describe('the URL of an app', () => {
   });
 });
 
+describe("the origins of an app's own pages", () => {
+  it.each([
+    ['https://berth.test:8443', 'apps.test:8443', 'apps.test', [`https://${label}.apps.test:8443`]],
+    ['https://berth.test', 'apps.test:443', 'apps.test', [`https://${label}.apps.test`]],
+    [undefined, undefined, 'apps.localhost:9000', [`http://${label}.apps.localhost:8081`]],
+  ])('with %s and %s behind %s include that of its URL', (publicUrl, appsHost, host, own) => {
+    const named = `${label}.${host}`.toUpperCase();
+    const scheme = publicUrl === undefined ? 'http' : 'https';
+    expect(originsOf({ publicUrl, appsHost }).ownOrigins(agentId, named)).toEqual([
+      ...own,
+      `${scheme}://${named.toLowerCase()}`,
+    ]);
+  });
+});
+
 describe('the app that a Host header names', () => {
   const origins = originsOf({ publicUrl: undefined, appsHost: 'apps.test:8080' });
 

@@ -33,6 +33,14 @@ export class AppOrigins {
   }
 
   /**
+   * The origins of an app's own pages: that of its URL, and that of the request, because a proxy in front may take the port
+   * from `Host`, or may have another one. Browsers let no page choose `Host`.
+   */
+  ownOrigins(agentId: string, host: string): readonly string[] {
+    return [new URL(this.urlOf(agentId)).origin, `${this.scheme}://${host.toLowerCase()}`];
+  }
+
+  /**
    * What precedes the apps host in a `Host` header: of an app, the agent's id with `-` for `_`; empty for the apps host
    * itself. Undefined for every other host. Ports do not count, because a proxy in front may have another one.
    */

@@ -8,12 +8,13 @@ import { errorResponse } from '../http/error-response.js';
 import type { ApiReply, ApiRequest, HttpServer } from '../http/fastify-types.js';
 import { FIXED_HEADERS } from '../http/fixed-headers.js';
 import { HttpRefusal } from '../http/http-refusal.js';
+import { upgradeOf } from '../http/upgrades.js';
 import { AppAccess } from './app-access.js';
 import { AppEntrance } from './app-entrance.js';
 import { AppForwarder } from './app-forwarder.js';
 import { AppOrigins } from './app-origins.js';
 import { ambiguityOf, crossSiteRefusal } from './app-request.js';
-import { authorityOf, isReserved, ownPathOf, parseTarget, type AppTarget } from './app-target.js';
+import { authorityOf, isReserved, ownPathOf, parseTarget, takeToken, type AppTarget } from './app-target.js';
 
 /** Takes the requests to apps out of the pipeline, before a route is looked for. */
 @Injectable()
@@ -62,12 +63,15 @@ export class AppProxyHook {
     }
   }
 
-  private async proxy(request: ApiRequest, reply: ApiReply, label: string, target: AppTarget): Promise<void> {
+  private async proxy(request: ApiRequest, reply: ApiReply, label: string, sent: AppTarget): Promise<void> {
     const { raw } = request;
-    const caller = await this.access.admit(request, label, target);
-    const origin = `${this.origins.scheme}://${(raw.headers.host ?? '').toLowerCase()}`;
+    // A page cannot set the headers of a WebSocket.
+    const taken = upgradeOf(raw) === undefined ? undefined : takeToken(sent);
+    const target = taken?.rest ?? sent;
+    const caller = await this.access.admit(request, label, { target, token: taken?.token });
+    const origins = this.origins.ownOrigins(caller.agentId, raw.headers.host ?? '');
     const refusal =
-      (caller.byCookie ? crossSiteRefusal(raw, origin) : undefined) ??
+      (caller.byCookie ? crossSiteRefusal(raw, origins) : undefined) ??
       (ownPathOf(target) !== undefined || isReserved(request.method, target) ? notForCallers() : undefined) ??
       ambiguityOf(raw, target) ??
       rateRefusal(caller.principal) ??

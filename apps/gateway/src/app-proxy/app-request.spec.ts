@@ -8,7 +8,7 @@ const NAVIGATION = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' 
 
 describe("a request with a session's cookie", () => {
   const refused = (headers: Record<string, string>, method = 'GET'): boolean =>
-    crossSiteRefusal({ method, headers } as unknown as IncomingMessage, ORIGIN)?.status === 403;
+    crossSiteRefusal({ method, headers } as unknown as IncomingMessage, [ORIGIN])?.status === 403;
 
   it.each<[string, Record<string, string>]>([
     ['GET', { origin: 'https://evil.test' }],

@@ -25,17 +25,17 @@ export const ambiguityOf = (
 };
 
 /**
- * Why a request with a session's cookie must not pass: browsers add the cookie to requests of other sites, too. `origin`
- * is that of the app.
+ * Why a request with a session's cookie must not pass: browsers add the cookie to requests of other sites, too. `origins`
+ * are those of the app's own pages.
  */
 export const crossSiteRefusal = (
   { method, headers }: IncomingMessage,
-  origin: string,
+  origins: readonly string[],
 ): HttpRefusal | undefined => {
   const site = headers['sec-fetch-site'];
   const isNavigation =
     method === 'GET' && headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
-  const isForeign = headers.origin !== undefined && headers.origin.toLowerCase() !== origin;
+  const isForeign = headers.origin !== undefined && !origins.includes(headers.origin.toLowerCase());
   const isCrossSite = (site === 'same-site' || site === 'cross-site') && !isNavigation;
   if (!isForeign && !isCrossSite) return undefined;
   return new HttpRefusal(403, 'foreign_origin', 'A page of another origin sent this request.');

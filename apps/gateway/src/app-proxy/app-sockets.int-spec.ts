@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { eventually } from '@berth/testing';
 import { describe, expect, it } from 'vitest';
-import { APP_HOST, AppGateway } from '../fixtures/app-gateway.fixture.js';
+import { APP_AGENT, APP_HOST, AppGateway } from '../fixtures/app-gateway.fixture.js';
 
 const app = AppGateway.forTests();
 
@@ -53,6 +53,25 @@ describe('a WebSocket of an app', () => {
     expect(text.endsWith('last')).toBe(true);
   });
 
+  it('takes the token of an end user from its address, of which the app sees the rest', async () => {
+    const token = app().test.services.token(['app'], APP_AGENT);
+    const next = app().host.nextSocket();
+    const client = open(handshake(['Authorization: Basic bWluZQ=='], `/socket?a=%20b&token=${token}&c`));
+    const { request, socket } = await next;
+    expect(request.url).toBe('/socket?a=%20b&c');
+    expect(request.headers).toMatchObject({
+      'x-berth-external-user-id': 'ada',
+      authorization: 'Basic bWluZQ==',
+    });
+    expect(request.rawHeaders.join(' ')).not.toContain(token);
+    socket.write(AGREED);
+    expect(String((await once(client, 'data'))[0])).toMatch(/^HTTP\/1\.1 101 /);
+    const since = performance.now();
+    app().test.services.revoke(token);
+    await once(client.resume(), 'close');
+    expect(performance.now() - since).toBeLessThan(5_000);
+  });
+
   it('is refused by the app itself with an ordinary response', async () => {
     app().host.respond = (_request, response) => response.end('not reached');
     const next = app().host.nextSocket();
@@ -67,7 +86,32 @@ describe('a WebSocket of an app', () => {
 
   it.each<[string, () => readonly string[], RegExp]>([
     ['without a credential', () => handshake(), /^HTTP\/1\.1 401 /],
-    ['with a token in its address', () => handshake([own()], '/?token=eu_x'), /^HTTP\/1\.1 401 /],
+    ['with an unknown token', () => handshake([], '/?token=eu_x'), /^HTTP\/1\.1 401 /],
+    ['with a token in its address and a key', () => handshake([own()], '/?token=eu_x'), /^HTTP\/1\.1 401 /],
+    ['with a key in its address', () => handshake([], `/?token=${app().key}`), /^HTTP\/1\.1 401 /],
+    [
+      'with two tokens',
+      () => {
+        const token = app().test.services.token(['app'], APP_AGENT);
+        return handshake([], `/?token=${token}&token=${token}`);
+      },
+      /^HTTP\/1\.1 401 /,
+    ],
+    [
+      'with a token under another name',
+      () => handshake([], `/?access=${app().test.services.token(['app'], APP_AGENT)}`),
+      /^HTTP\/1\.1 401 /,
+    ],
+    [
+      'with a token that has not the scope app',
+      () => handshake([], `/?token=${app().test.services.token(['chat'], APP_AGENT)}`),
+      /^HTTP\/1\.1 403 /,
+    ],
+    [
+      'at a path that is for Berth only',
+      () => handshake([], `/schedules?token=${app().test.services.token(['app'], APP_AGENT)}`),
+      /^HTTP\/1\.1 404 /,
+    ],
     ['with a forged cookie', () => handshake(['Cookie: berth_app=k1.AAAA']), /^HTTP\/1\.1 401 /],
   ])('is not opened %s', async (_how, lines, answer) => {
     const client = open(lines());

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { authorityOf, hasOurSecret, isReserved, ownPathOf, parseTarget } from './app-target.js';
+import { authorityOf, hasOurSecret, isReserved, ownPathOf, parseTarget, takeToken } from './app-target.js';
 
 describe('a target', () => {
   it.each([
@@ -118,5 +118,32 @@ describe('a credential of ours in a query', () => {
   it.each(['?token=mine', '?token=Bearer+eu_x', '?tokens=eu_x', '?a=mk_robot', '#token=eu_x'])(
     'is not found in %s',
     (query) => expect(hasOurSecret(parseTarget(`/a${query}`))).toBe(false),
+  );
+});
+
+describe('the token that a target carries', () => {
+  it.each([
+    ['/a?token=eu_x', '/a'],
+    ['/a?b=%20c&token=eu_x&&d', '/a?b=%20c&&d'],
+    ['/a?%74oken=e%75_x&b=+', '/a?b=+'],
+    ['/?token=eu_x#f?token=eu_x', '/#f?token=eu_x'],
+    ['http://app.test?token=eu_x', '/'],
+  ])('is not in the rest of it: %s', (sent, rest) => {
+    expect(takeToken(parseTarget(sent))).toMatchObject({
+      token: { kind: 'end_user' },
+      rest: { target: rest, authority: authorityOf(sent) },
+    });
+  });
+
+  it.each([
+    '/a',
+    '/a?token=mine',
+    '/a?token=mk_x',
+    '/a?token=wh_x',
+    '/a?token=eu_x&token=eu_y',
+    '/a?b=eu_x',
+    '/a#?token=eu_x',
+  ])('is none of an end user, or not one: %s', (sent) =>
+    expect(takeToken(parseTarget(sent))).toBeUndefined(),
   );
 });

@@ -1,5 +1,5 @@
 import { SECRET_PREFIXES } from '@berth/kernel';
-import { hasForbiddenCredential } from '../auth/credentials.js';
+import { hasForbiddenCredential, tokenIn, type Credential } from '../auth/credentials.js';
 
 /** A request target, split into what decides about it. */
 export interface AppTarget {
@@ -61,6 +61,24 @@ export const hasOurSecret = ({ query }: AppTarget): boolean => {
     ([name, value]) => name !== 'token' && hasForbiddenCredential({ [name]: value }, false),
   );
 };
+
+/**
+ * The token of an end user that `?token=` carries, and the target without it; undefined without one, or if there are
+ * several.
+ */
+export const takeToken = (
+  sent: AppTarget,
+): { readonly token: Credential; readonly rest: AppTarget } | undefined => {
+  const [text, ...more] = sent.query.getAll('token');
+  const token = text === undefined || more.length > 0 ? undefined : tokenIn(text);
+  if (token?.kind !== 'end_user') return undefined;
+  const [, path = '', query = '', fragment = ''] = PARTS.exec(sent.target) ?? [];
+  const kept = query.split('&').filter((pair) => !new URLSearchParams(pair).has('token'));
+  const target = `${path}${kept.length === 0 ? '' : `?${kept.join('&')}`}${fragment}`;
+  return { token, rest: { ...parseTarget(target), authority: sent.authority } };
+};
+
+const PARTS = /^([^?#]*)\?([^#]*)(.*)$/s;
 
 /** `new URL(request.url, base)`, as many programs read it, takes two slashes at the beginning for a host. */
 const asUrlParsersRead = (target: string): readonly string[] =>
