@@ -68,6 +68,7 @@ describe('the relay from an agent to the API', () => {
   it('returns an error of the API, and when to try again, exactly while the host has no socket', async () => {
     const refused = await ask('/agent/v1/self');
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(refused.headers.get('x-request-id')).toMatch(/^req_/);
     expect(await refused.json()).toMatchObject({ detail: { code: 'service_unavailable' } });
     await listen();
     expect((await ask('/agent/v1/self')).status).toBe(201);

@@ -115,6 +115,19 @@ describe('the API on the socket of an agent', () => {
     expect((await askSocket(path, '/agent/v1/self')).status).toBe(200);
   });
 
+  it('does not get a request that servers could read in two ways, and the error is in the shape of its own', async () => {
+    const headers = { 'transfer-encoding': 'gzip, chunked', 'x-request-id': 'mine' };
+    const refused = await askSocket(path, '/agent/v1/self', { method: 'POST', body: 'x', headers });
+    expect([refused.status, refused.body.headers['x-request-id'], refused.body.headers.connection]).toEqual([
+      400,
+      'mine',
+      'close',
+    ]);
+    const fields = [{ path: 'Transfer-Encoding', message: 'must be chunked' }];
+    expect(await refusalIn(refused)).toMatchObject({ detail: { code: 'invalid_request', fields } });
+    expect(api.seen).toEqual([]);
+  });
+
   it('that the host does not know is the same error', async () => {
     const { path } = await open('unknown', new ApiSockets({ gatewayUrl: null }, quietLog));
     const refused = await askSocket(path, '/agent/v1/self');

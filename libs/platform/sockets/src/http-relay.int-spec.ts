@@ -1,0 +1,121 @@
+import { once } from 'node:events';
+import { Agent, createServer, request as httpRequest, type IncomingMessage, type Server } from 'node:http';
+import { Socket, type AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { GuardedServer } from './guarded-server.js';
+import { onExchange, relayHttp, type RelayRules } from './http-relay.js';
+
+const LISTEN = { host: '127.0.0.1', port: 0, url: undefined };
+const BOUNDS = { most: 10, idleMs: 60_000, stalledMs: 60_000 };
+
+let next: Server;
+let hop: GuardedServer;
+let url: string;
+
+/** Starts a hop to a server with these listeners; `failed` gets the errors of its relay. */
+const start = async (
+  listeners: Parameters<typeof createServer>[1],
+  rules: (port: number) => RelayRules,
+  failed: unknown[] = [],
+): Promise<void> => {
+  next = createServer(listeners);
+  await once(next.listen(0, '127.0.0.1'), 'listening');
+  const { port } = next.address() as AddressInfo;
+  hop = new GuardedServer({}, BOUNDS, (server) =>
+    onExchange(server, (exchange) =>
+      relayHttp(exchange, rules(port)).catch((error: unknown) => {
+        failed.push(error);
+        exchange.response.writeHead(502).end();
+      }),
+    ),
+  );
+  url = await hop.listen(LISTEN);
+};
+
+afterEach(async () => {
+  vi.useRealTimers();
+  await hop.close();
+  next.closeAllConnections();
+  next.close();
+});
+
+const to =
+  (port: number): RelayRules['send'] =>
+  ({ method, headers }) =>
+    httpRequest({ host: '127.0.0.1', port, method, headers, agent: false });
+
+const ask = async (method: string, body?: string): Promise<{ status: number | undefined; text: string }> => {
+  const headers = body === undefined ? {} : { 'content-length': body.length };
+  const sent = httpRequest(url, { method, headers, agent: false }).end(body);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  return { status: response.statusCode, text: await text(response) };
+};
+
+describe('a forwarded request', () => {
+  it('is sent once more, with its whole body, if the next server has certainly not seen it', async () => {
+    let at = 0;
+    const free = (port: number): RelayRules => ({
+      find: async (isAgain) => {
+        at = isAgain ? port : 1;
+      },
+      send: (onward) => to(at)(onward),
+    });
+    await start((request, response) => void request.pipe(response), free);
+    expect(await ask('POST', 'hello')).toEqual({ status: 200, text: 'hello' });
+  });
+
+  it('is sent once if the next server may have seen it', async () => {
+    let seen = 0;
+    await start(
+      (request) => {
+        seen += 1;
+        request.socket.destroy();
+      },
+      (port) => ({ send: to(port) }),
+    );
+    for (const [method, body] of [['POST', 'x'], ['GET']] as const)
+      expect((await ask(method, body)).status).toBe(502);
+    expect(seen).toBe(2);
+  });
+
+  it('may use a kept connection exactly if it can be repeated and has no body', async () => {
+    const reused: string[] = [];
+    const agent = new Agent({ keepAlive: true });
+    await start(
+      (request, response) => void request.resume().on('end', () => response.end()),
+      (port) => ({
+        send: ({ method, headers, mayReuse }) => {
+          if (mayReuse) reused.push(method);
+          return httpRequest({ host: '127.0.0.1', port, method, headers, agent: mayReuse ? agent : false });
+        },
+      }),
+    );
+    for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'DELETE']) await ask(method);
+    for (const method of ['GET', 'OPTIONS']) await ask(method, 'x');
+    agent.destroy();
+    expect(reused).toEqual(['GET', 'HEAD', 'OPTIONS']);
+  });
+
+  it('fails if the next server does not accept its connection within 5 s, twice', async () => {
+    const failed: unknown[] = [];
+    let attempts = 0;
+    await start(
+      () => undefined,
+      () => ({
+        send: ({ method, headers }) => {
+          attempts += 1;
+          const silent = Object.defineProperty(new Socket(), 'connecting', { value: true });
+          const sent = httpRequest({ createConnection: () => silent, method, headers });
+          sent.once('socket', () => setImmediate(() => vi.advanceTimersByTime(5_000)));
+          return sent;
+        },
+      }),
+      failed,
+    );
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    expect((await ask('POST', 'x')).status).toBe(502);
+    expect(attempts).toBe(2);
+    expect(failed).toMatchObject([{ code: 'EHOSTUNREACH' }]);
+  });
+});
