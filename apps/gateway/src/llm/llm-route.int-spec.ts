@@ -55,9 +55,9 @@ afterEach(async () => {
 
 const portOf = (server: { address(): unknown }): number => (server.address() as AddressInfo).port;
 
-const ask = async (headers: Record<string, string> = {}, path = MODELS, method = 'GET') => {
+const ask = async (headers: Record<string, string> = {}, path = MODELS, method = 'GET', body = '') => {
   const sent = request({ port, host: '127.0.0.1', path, method, headers, agent: false });
-  sent.on('error', () => undefined).end();
+  sent.on('error', () => undefined).end(body);
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   return { status: response.statusCode, headers: response.headers, text: await text(response) };
 };
@@ -68,6 +68,22 @@ describe('the LLM route of a gateway', () => {
     recorder,
     head: (method) => [`${method} ${MODELS} HTTP/1.1`, 'Host: x'],
   }));
+
+  it('leaves the body of a refused request for nobody: not as a request, and not in the response to another caller', async () => {
+    const seen: string[] = [];
+    respond = ({ method, url, headers }, response) => {
+      seen.push(`${method ?? ''} ${url ?? ''}`);
+      response.writeHead(headers.authorization === undefined ? 401 : 200).end(`to ${url ?? ''}`);
+    };
+    const inner =
+      'POST /agent/v1/llm/openai/v1/smuggled HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer at_1\r\n\r\n';
+    for (const framing of [{ 'transfer-encoding': 'chunked' }, { 'content-length': String(inner.length) }]) {
+      const refused = await ask(framing, MODELS, 'GET', inner);
+      const own = await ask({ authorization: 'Bearer at_2' });
+      expect([refused.status, own.status, own.text]).toEqual([401, 200, `to ${MODELS}`]);
+    }
+    expect(seen).toEqual(Array.from({ length: 4 }, () => `GET ${MODELS}`));
+  });
 
   it('grants no 100 Continue for a request that is refused without its body, and closes no later than its end', async () => {
     respond = (_incoming, response) => void response.writeHead(401).end('{}');
