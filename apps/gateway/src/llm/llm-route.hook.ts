@@ -41,7 +41,8 @@ export class LlmRouteHook {
     } catch (error) {
       const refusal = error instanceof UnfitRequest ? unfitRequest(error.problem) : error;
       const isCallers = refusal instanceof HttpRefusal;
-      if (!isCallers && !isDomainError(error))
+      // A caller that has hung up says nothing about `llm`.
+      if (!isCallers && !isDomainError(error) && !response.destroyed)
         this.log.warn({ err: error }, 'the LLM route cannot be reached');
       if (response.headersSent || response.destroyed) response.destroy();
       else refuse(response, dialect, request.id, isCallers ? refusal : UNAVAILABLE);
