@@ -34,13 +34,16 @@ export type Json =
   | readonly Json[]
   | { readonly [key: string]: Json | undefined };
 
+const EFFECTS = ['none', 'unknown', 'final'] as const;
+
 /**
  * The known effect of a failed request. `none`: nothing was done, so the request may be sent again. `unknown`: it may
- * have been carried out, or may yet be carried out.
+ * have been carried out, or may yet be carried out. `final`: the error is the outcome of its command, whichever of its
+ * attempts it answers; none of them does anything any more, so that only another command can.
  */
-export type Effect = 'none' | 'unknown';
+export type Effect = (typeof EFFECTS)[number];
 
-export const isEffect = (value: unknown): value is Effect => value === 'none' || value === 'unknown';
+export const isEffect = (value: unknown): value is Effect => EFFECTS.some((known) => known === value);
 
 export interface DomainErrorOptions extends ErrorOptions {
   readonly effect?: Effect;
@@ -92,8 +95,25 @@ export const effectOf = (error: unknown): Effect | undefined => {
  * Returns the error of a request whose last attempt failed with `error` and whose earlier attempts had `effect`:
  * `error`, but with the effect `unknown` if `effect` is `unknown` and `error` states `none`.
  */
-export const withEffect = <Failure>(error: Failure, effect: Effect): Failure | DomainError => {
-  if (effect === 'none' || !isDomainError(error) || error.effect !== 'none') return error;
+export const withEffect = <Failure>(error: Failure, effect: Effect): Failure | DomainError =>
+  effect === 'none' || !isDomainError(error) || error.effect !== 'none' ? error : stating(error, effect);
+
+/** Returns the error as the outcome of its command: see `Effect`. */
+export const asFinal = <Failure>(error: Failure): Failure | DomainError =>
+  isDomainError(error) ? stating(error, 'final') : error;
+
+/** Returns the error of a request that certainly had no effect, unless it already states its effect. */
+export const asWithoutEffect = <Failure>(error: Failure): Failure | DomainError =>
+  isDomainError(error) && error.effect === undefined ? stating(error, 'none') : error;
+
+/**
+ * Returns the error of an attempt that was made again because the outcome of an earlier one is unknown: it stays unknown,
+ * unless the error is the outcome of the command.
+ */
+export const asRepeated = <Failure>(error: Failure): Failure | DomainError =>
+  !isDomainError(error) || error.effect === 'final' ? error : stating(error, 'unknown');
+
+const stating = (error: DomainError, effect: Effect): DomainError => {
   const { kind, code, message, context } = error;
   return new DomainError(kind, code, message, context, { cause: error, effect });
 };

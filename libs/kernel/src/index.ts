@@ -1,6 +1,9 @@
 export { type Decider, fold } from './decider.js';
 export { decideGiven, type Decided } from './decider-specification.js';
 export {
+  asFinal,
+  asRepeated,
+  asWithoutEffect,
   DomainError,
   effectOf,
   ERROR_KINDS,

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import {
+  asFinal,
+  asRepeated,
+  asWithoutEffect,
   DomainError,
   decideGiven,
   deriveId,
@@ -133,5 +136,28 @@ describe('the effect of a failed request', () => {
     });
     const outcome = new DomainError('upstream', 'agent_error', 'm');
     expect(withEffect(outcome, 'unknown')).toBe(outcome);
+  });
+
+  it('of a repeated attempt stays unknown, unless the error is the outcome of its command', () => {
+    const refused = new DomainError('conflict', 'agent_stopped', 'm', { a: 1 }, { effect: 'none' });
+    expect(asRepeated(refused)).toMatchObject({
+      code: 'agent_stopped',
+      context: { a: 1 },
+      effect: 'unknown',
+    });
+    const final = asFinal(refused);
+    expect(final).toMatchObject({ code: 'agent_stopped', context: { a: 1 }, effect: 'final' });
+    expect([asRepeated(final), withEffect(final, 'unknown'), asWithoutEffect(final)]).toEqual([
+      final,
+      final,
+      final,
+    ]);
+    expect(effectOf(final)).toBe('final');
+  });
+
+  it('of a request that did nothing is none, unless the error states another', () => {
+    expect(asWithoutEffect(new DomainError('unavailable', 'x', 'm'))).toMatchObject({ effect: 'none' });
+    const unknown = new DomainError('unavailable', 'x', 'm', {}, { effect: 'unknown' });
+    expect(asWithoutEffect(unknown)).toBe(unknown);
   });
 });

@@ -1,6 +1,6 @@
 import type { AgentUse } from '@berth/agent-client';
 import type { Chat, ChatReply } from '@berth/contracts/delivery';
-import { deriveId, isDomainError } from '@berth/kernel';
+import { asFinal, asWithoutEffect, deriveId, isDomainError } from '@berth/kernel';
 import { requestContext } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
 import { AgentDispatcher } from './agent-dispatcher.js';
@@ -124,7 +124,8 @@ export class ChatCommandHandler {
         ? this.deliveries.refuse(chat, { deliveryId, agentId, code })
         : this.deliveries.load(deliveryId).catch(() => ({ status: 'absent' }) as const),
     );
-    if (existing.status === 'absent' || existing.status === 'refused') throw error;
+    if (existing.status === 'refused') throw asFinal(error);
+    if (existing.status === 'absent') throw asWithoutEffect(error);
     return existing;
   }
 }

@@ -1,4 +1,4 @@
-import { DomainError, isDomainError, type ErrorKind } from '@berth/kernel';
+import { asFinal, DomainError, isDomainError, type ErrorKind } from '@berth/kernel';
 
 /** Failures that concern the message itself: no other attempt can change them. */
 const FINAL: ReadonlySet<string> = new Set([
@@ -46,6 +46,9 @@ export const recordedFailure = (code: string): DomainError => {
   const [kind, message] = RECORDED[code] ?? ['unavailable', 'The message could not be delivered.'];
   return new DomainError(kind, code in RECORDED ? code : 'agent_unavailable', message);
 };
+
+/** The outcome of a message in the log: every attempt of its command gets it. */
+export const recordedOutcome = (code: string): DomainError => asFinal(recordedFailure(code));
 
 /** The agent may have the message. A retry with the same command id does not deliver it twice. */
 export const mayHaveBeenDelivered = (cause?: unknown): DomainError => {

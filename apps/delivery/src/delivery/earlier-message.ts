@@ -1,9 +1,9 @@
 import type { ActivityKind } from '@berth/contracts/agents';
 import type { FoundDelivery } from '@berth/contracts/runtime';
-import { DomainError, isDomainError, type CommandEnvelope, type ErrorKind } from '@berth/kernel';
+import { asFinal, DomainError, isDomainError, type CommandEnvelope, type ErrorKind } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
 import { AgentDispatcher, type Message } from './agent-dispatcher.js';
-import { answerGone, isOpenFailure, mayHaveBeenDelivered, recordedFailure } from './delivery-failure.js';
+import { answerGone, isOpenFailure, mayHaveBeenDelivered, recordedOutcome } from './delivery-failure.js';
 import type { Accepted, Delivery } from './delivery.js';
 import { MessageJournal } from './message-journal.js';
 import { OutcomeRecorder } from './outcome-recorder.js';
@@ -43,11 +43,11 @@ export class EarlierMessage {
     delivery: Exclude<Delivery, { readonly status: 'absent' }>,
     timeout: SharedTimeout,
   ): Promise<string> {
-    if (delivery.status === 'refused') throw recordedFailure(delivery.code);
+    if (delivery.status === 'refused') throw recordedOutcome(delivery.code);
     if (delivery.status === 'answered') return this.keptAnswer(repeated, timeout);
     if (delivery.status === 'failed' && !isOpenFailure(delivery.code))
       throw await this.sameFailure(repeated, delivery.code, timeout);
-    if (isOver(delivery)) return this.conclude(repeated, delivery, recordedFailure('delivery_lost'), timeout);
+    if (isOver(delivery)) return this.conclude(repeated, delivery, recordedOutcome('delivery_lost'), timeout);
     return this.dispatchAgain(repeated, delivery, timeout);
   }
 
@@ -59,9 +59,9 @@ export class EarlierMessage {
 
   /** Only the journal of the agent has the error message. */
   private async sameFailure(repeated: Repeated, code: string, timeout: SharedTimeout): Promise<DomainError> {
-    if (code !== 'agent_error') return recordedFailure(code);
+    if (code !== 'agent_error') return recordedOutcome(code);
     const found = await timeout.within(this.find(repeated)).catch(() => undefined);
-    return found?.state === 'failed' ? errorOf(found) : recordedFailure(code);
+    return found?.state === 'failed' ? errorOf(found) : recordedOutcome(code);
   }
 
   /** The guest recognises a delivery that it already has: this joins the earlier attempt, or replaces it. */
@@ -121,15 +121,18 @@ const isOver = ({ acceptedAt }: Accepted): boolean =>
   Date.now() - Date.parse(acceptedAt) > HAND_OVER_WITHIN_MS;
 
 /**
- * An earlier attempt may have delivered the message, so only an error of the agent itself is its outcome. Every other error
- * becomes an unknown outcome.
+ * An earlier attempt may have delivered the message, so only an error of the message or of the agent itself is its outcome.
+ * Every other error becomes an unknown outcome.
  */
-export const withEarlierAttempt = (error: unknown): unknown =>
-  isDomainError(error) && TRANSIENT_KINDS.has(error.kind) ? mayHaveBeenDelivered(error) : error;
+export const withEarlierAttempt = (error: unknown): unknown => {
+  if (!isDomainError(error)) return error;
+  if (TRANSIENT_KINDS.has(error.kind)) return mayHaveBeenDelivered(error);
+  return isOpenFailure(error.code) ? error : asFinal(error);
+};
 
 const TRANSIENT_KINDS: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['conflict', 'timeout', 'unavailable']);
 
 const errorOf = ({ kind, code, message }: FoundDelivery & { readonly state: 'failed' }): DomainError =>
-  new DomainError(kind, code, message);
+  new DomainError(kind, code, message, {}, { effect: isOpenFailure(code) ? 'unknown' : 'final' });
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));

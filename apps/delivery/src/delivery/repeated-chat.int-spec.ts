@@ -104,9 +104,26 @@ describe('a chat that is sent again with the same command id', () => {
     });
     await expect(send(chat)).rejects.toMatchObject(failure);
     await ends(chat, 'MessageAccepted', 'MessageFailed');
-    await expect(again(chat)).rejects.toMatchObject(failure);
-    await expect(send(chat)).rejects.toMatchObject(failure);
+    await expect(again(chat)).rejects.toMatchObject({ ...failure, effect: 'final' });
+    await expect(send(chat)).rejects.toMatchObject({ ...failure, effect: 'final' });
     expect(received()).toHaveLength(1);
+  });
+
+  it('and fails in its second attempt has that failure as its outcome', async () => {
+    const chat = aChat();
+    await acceptedOnly(chat);
+    delivery.fakes.guest.runs(() => {
+      throw new DomainError('upstream', 'agent_error', 'I forgot how.');
+    });
+    await expect(again(chat)).rejects.toMatchObject({ code: 'agent_error', effect: 'final' });
+    await ends(chat, 'MessageAccepted', 'MessageFailed', 'MessageFailed');
+  });
+
+  it('had no effect if its first attempt was refused before it was accepted', async () => {
+    delivery.fakes.on(agentsRequests.ensureAwake, refusing('unavailable', 'agent_unavailable'));
+    const chat = aChat();
+    await expect(send(chat)).rejects.toMatchObject({ code: 'agent_unavailable', effect: 'none' });
+    expect(await delivery.history(idOf(chat))).toEqual([]);
   });
 
   it('has an unknown outcome while its first attempt may have reached a host that is now unavailable', async () => {
@@ -132,6 +149,25 @@ describe('a chat that is sent again with the same command id', () => {
     await expect(first).rejects.toMatchObject({ code: 'agent_stopped' });
     expect(received()).toEqual([]);
     await ends(chat, 'MessageRefused');
+  });
+
+  it('and is refused, for whatever reason, is refused for good, so that only another command can deliver it', async () => {
+    for (const [kind, code] of [
+      ['unavailable', 'agent_unavailable'],
+      ['conflict', 'agent_stopped'],
+      ['payment_required', 'compute_cap_reached'],
+      ['exhausted', 'wake_limit_reached'],
+    ] as const) {
+      const chat = aChat();
+      const refused = { kind, code, effect: 'final' };
+      delivery.fakes.on(agentsRequests.ensureAwake, refusing(kind, code));
+      await expect(again(chat)).rejects.toMatchObject(refused);
+      delivery.fakes.on(agentsRequests.ensureAwake, (request) => awakeAt(1, request));
+      await expect(again(chat)).rejects.toMatchObject({ effect: 'final' });
+      await expect(send(chat)).rejects.toMatchObject({ effect: 'final' });
+      await ends(chat, 'MessageRefused');
+    }
+    expect(received()).toEqual([]);
   });
 
   it('and cannot be delivered has an unknown outcome while its first attempt is in flight', async () => {

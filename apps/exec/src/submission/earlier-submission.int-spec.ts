@@ -55,11 +55,12 @@ describe('a repeated submission', () => {
   it('that is rejected prevents a first attempt that arrives later from running', async () => {
     const submit = aCommand(agentId);
     test.fakes.first(agentsRequests.ensureAwake, 1, stopped);
-    expect(await refusalOf(test.ask(execRequests.submit, { ...submit, repeated: true }))).toMatchObject(
-      notStarted,
-    );
+    const repeated = { ...submit, repeated: true };
+    const refusedForGood = { ...notStarted, effect: 'final' };
+    expect(await refusalOf(test.ask(execRequests.submit, repeated))).toMatchObject(refusedForGood);
     expect(await test.history(idOf(submit))).toEqual(['ExecutionRefused']);
-    expect(await refusalOf(test.ask(execRequests.submit, submit))).toMatchObject(notStarted);
+    expect(await refusalOf(test.ask(execRequests.submit, repeated))).toMatchObject(refusedForGood);
+    expect(await refusalOf(test.ask(execRequests.submit, submit))).toMatchObject(refusedForGood);
     expect(test.fakes.starts.get(idOf(submit))).toBeUndefined();
     expect((await test.list(agentId)).items).toEqual([]);
   });

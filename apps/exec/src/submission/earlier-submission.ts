@@ -1,5 +1,5 @@
 import type { ExecutionView, SubmitExecution, SubmittedExecution } from '@berth/contracts/exec';
-import { isDomainError } from '@berth/kernel';
+import { asFinal, isDomainError } from '@berth/kernel';
 import { pause } from '@berth/supervision';
 import { ServiceContext } from '@berth/service';
 import { Injectable, Inject } from '@nestjs/common';
@@ -35,14 +35,14 @@ export class EarlierSubmission {
     submit: () => Promise<SubmittedExecution>,
   ): Promise<SubmittedExecution> {
     const before = await this.orUnknown(owned, () => this.executions.load(owned.executionId));
-    if (before.status === 'refused') throw guestCommandUnavailable();
+    if (before.status === 'refused') throw asFinal(guestCommandUnavailable());
     if (before.status !== 'absent') return this.joined(command, owned);
     try {
       return await submit();
     } catch (error) {
       if (!isDomainError(error) || error.context['execution_started'] !== false) throw error;
       const after = await this.orUnknown(owned, () => this.executions.preclude(owned, error.code));
-      if (after.status === 'refused') throw error;
+      if (after.status === 'refused') throw asFinal(error);
       return this.joined(command, owned);
     }
   }
@@ -51,7 +51,7 @@ export class EarlierSubmission {
   async join({ detached }: SubmitExecution, owned: OwnedExecution): Promise<ExecutionView> {
     for (const giveUpAt = Date.now() + STARTED_WITHIN_MS; ;) {
       const state = await this.executions.load(owned.executionId);
-      if (state.status === 'refused') throw guestCommandUnavailable();
+      if (state.status === 'refused') throw asFinal(guestCommandUnavailable());
       const view = await this.view(owned, detached ? 0 : WAIT_MS);
       if (view !== null && (view.status !== 'running' || this.service.stopping.aborted)) return view;
       if (!detached) continue;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AwakeAgent } from '@berth/contracts/agents';
 import type { ExecutionView, SubmitExecution } from '@berth/contracts/exec';
+import { asFinal } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
 import { ExecutionRepository, type OwnedExecution } from '../execution/execution.repository.js';
 import { FollowedExecutions } from '../execution/followed-executions.js';
@@ -95,7 +96,7 @@ export class ExecutionSubmission {
       }
       case 'refused':
         await this.refusals.record(owned, dispatched.error.code);
-        throw dispatched.error;
+        throw asFinal(dispatched.error);
       case 'overtaken':
         return this.overtaken(owned, position);
       case 'unknown':
@@ -121,7 +122,7 @@ export class ExecutionSubmission {
     if (state?.status === 'running' && state.cancelRequested)
       return this.end(emptyResult(owned, 'cancelled'), position);
     await this.refusals.record(owned, 'not_handed_over');
-    throw guestCommandUnavailable();
+    throw asFinal(guestCommandUnavailable());
   }
 }
 

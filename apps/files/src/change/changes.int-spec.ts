@@ -1,7 +1,7 @@
 import { agentsRequests } from '@berth/contracts/agents';
 import { filesRequests } from '@berth/contracts/files';
 import { runtimeRequests, type ChangeFile, type FileChange } from '@berth/contracts/runtime';
-import { DomainError, type ErrorKind } from '@berth/kernel';
+import { DomainError, type Effect, type ErrorKind } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ServedFiles, agentTarget } from '../fixtures/served-files.fixture.js';
@@ -29,8 +29,8 @@ const anyChange = ({ command }: ChangeFile): FileChange => {
   }
 };
 
-const refusing = (kind: ErrorKind, code: string) => (): never => {
-  throw new DomainError(kind, code, 'No.');
+const refusing = (kind: ErrorKind, code: string, effect?: Effect) => (): never => {
+  throw new DomainError(kind, code, 'No.', {}, effect === undefined ? {} : { effect });
 };
 const changeRequests = () => files.fakes.requestsOf(runtimeRequests.changeFile);
 const wakes = () => files.fakes.requestsOf(agentsRequests.ensureAwake);
@@ -196,14 +196,21 @@ describe('the same command sent again', () => {
     expect(changeRequests()).toHaveLength(1);
   });
 
-  it('fails with the first error and changes nothing', async () => {
-    const envelope = agentTarget();
-    files.fakes.on(runtimeRequests.changeFile, refusing('not_found', 'source_not_found'));
-    await expect(move(envelope)).rejects.toMatchObject({ kind: 'not_found', code: 'source_not_found' });
-    files.fakes.on(runtimeRequests.changeFile, anyChange);
-    await expect(move(envelope)).rejects.toMatchObject({ kind: 'not_found', code: 'source_not_found' });
-    expect(changeRequests()).toHaveLength(1);
-  });
+  it.each([
+    ['not_found', 'source_not_found'],
+    ['unavailable', 'agent_unavailable'],
+  ] as const)(
+    'fails for good with the first error and changes nothing, so that only another command can: %s %s',
+    async (kind, code) => {
+      const envelope = agentTarget();
+      const refused = { kind, code, effect: 'final' };
+      files.fakes.on(runtimeRequests.changeFile, refusing(kind, code, 'none'));
+      await expect(move(envelope)).rejects.toMatchObject(refused);
+      files.fakes.on(runtimeRequests.changeFile, anyChange);
+      await expect(move(envelope)).rejects.toMatchObject(refused);
+      expect(changeRequests()).toHaveLength(1);
+    },
+  );
 
   it('gets the same response from another process', async () => {
     const envelope = agentTarget();

@@ -1,4 +1,4 @@
-import { DomainError, deriveId, isDomainError, isoTime, Clock, type ErrorKind } from '@berth/kernel';
+import { asFinal, DomainError, deriveId, isDomainError, isoTime, Clock, type ErrorKind } from '@berth/kernel';
 import { metrics, Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
 import type { AgentTarget } from '../agent-target.js';
@@ -92,7 +92,7 @@ export class FileChanges {
     const { kind, code } = error;
     await this.#end(changeId, agentTarget, { type: 'Refuse', kind, code, at: this.#now() });
     counted.inc({ op, outcome: 'refused' });
-    return error;
+    return asFinal(error);
   }
 
   /** Never throws: a failed write is retried in the background, and the caller still gets the result. */
@@ -118,4 +118,6 @@ const refusedBefore = ({ kind, code }: { readonly kind: string; readonly code: s
     kind as ErrorKind,
     code,
     'This was rejected when it was first requested; send a new request.',
+    {},
+    { effect: 'final' },
   );

@@ -286,8 +286,8 @@ describe('refusals of services', () => {
     [new DomainError('conflict', 'agent_deploying', 'Wait until it runs.'), 409],
     [new DomainError('unsupported', 'chat_unsupported', 'It has no chat.'), 501],
     [new DomainError('upstream', 'agent_error', 'boom from the model'), 502],
-    [new DomainError('unavailable', 'agent_unavailable', 'It is not there.'), 503],
-    [new DomainError('timeout', 'agent_timeout', 'It took too long.'), 504],
+    [new DomainError('unavailable', 'agent_unavailable', 'It is not there.', {}, { effect: 'none' }), 503],
+    [new DomainError('timeout', 'agent_timeout', 'It took too long.', {}, { effect: 'none' }), 504],
   ])('keep their code and message: %s', async (refusal, status) => {
     test.services.on(deliveryRequests.chat, () => {
       throw refusal;

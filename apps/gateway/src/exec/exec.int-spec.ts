@@ -280,6 +280,18 @@ describe('a lost response', () => {
     }
   });
 
+  it('keeps its Idempotency-Key, also if the second request is refused while the first may run', async () => {
+    test.services.on(execRequests.submit, ({ repeated }) => {
+      if (!repeated) throw new DomainError('unavailable', 'service_unavailable', 'Lost.');
+      throw new DomainError('payment_required', 'compute_cap_reached', 'No.');
+    });
+    const headers = { 'idempotency-key': newId('req') };
+    const { status, body } = await submit({ command: 'x', detached: true }, headers);
+    expect([status, body.detail]).toMatchObject([402, { mayHaveBeenDone: true }]);
+    await submit({ command: 'x', detached: true }, headers);
+    expect(new Set(submissions().map(({ commandId }) => commandId)).size).toBe(1);
+  });
+
   it('under an Idempotency-Key is retried as the same execution', async () => {
     lose();
     const headers = { 'idempotency-key': newId('req') };

@@ -1,5 +1,5 @@
 import { execRequests, type SubmitExecution, type SubmittedExecution } from '@berth/contracts/exec';
-import { isDomainError } from '@berth/kernel';
+import { asRepeated, isDomainError } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
 import { gotNoResponse, isResponseLost } from './await-end.js';
 
@@ -22,7 +22,7 @@ export const submitAgainWhenLost = async (
     try {
       return await requester.request(submitRepeated, { ...submission, repeated: true }, { deadlineMs });
     } catch (again) {
-      throw gotNoResponse(again) ? lost : again;
+      throw gotNoResponse(again) ? lost : asRepeated(again);
     }
   }
 };

@@ -1,4 +1,5 @@
 import { filesRequests, type StagedRef } from '@berth/contracts/files';
+import { asWithoutEffect } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Injectable } from '@nestjs/common';
 import { envelopeOf } from '../auth/caller.js';
@@ -49,14 +50,16 @@ export class StagedFiles {
     refused.promise.catch(() => undefined);
     using _watched = this.credentials.whileLong(request, refused.reject);
     let result: Result | undefined;
+    let isStaged = false;
     try {
       const read = await readInto(request, staging, reader(staging), refused.promise);
       const staged = await Promise.race([staging.finish(), refused.promise]);
+      isStaged = true;
       result = await put({ read, staged, size: staging.size });
       return result;
     } catch (error) {
       staging.abort(error instanceof Error ? error : new Error('receiving failed', { cause: error }));
-      throw error;
+      throw isStaged ? error : asWithoutEffect(error);
     } finally {
       if (result === undefined) void this.#discard(agentId, staging);
     }

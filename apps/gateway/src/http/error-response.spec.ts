@@ -39,6 +39,22 @@ describe('errorResponse', () => {
     expect(JSON.stringify(body)).not.toMatch(/10\.0|undefined|teapot|pg/);
   });
 
+  it('says that the request may have been done, except in a literal detail', () => {
+    const caveat = { mayHaveBeenDone: true };
+    for (const error of [
+      new DomainError('unavailable', 'service_unavailable', 'm'),
+      new DomainError('conflict', 'agent_stopped', 'm'),
+      new HttpRefusal(429, 'rate_limited', 'm'),
+      new TypeError('m'),
+    ])
+      expect(errorResponse(error, caveat).body.detail).toMatchObject(caveat);
+    const literal = new DomainError('unavailable', 'guest_command_unavailable', 'm');
+    expect(errorResponse(literal, caveat)).toEqual(errorResponse(literal));
+    expect(
+      errorResponse(new DomainError('unavailable', 'service_unavailable', 'm')).body.detail,
+    ).not.toHaveProperty('mayHaveBeenDone');
+  });
+
   it('does not let the context override the code', () => {
     const { body } = errorResponse(
       new DomainError('conflict', 'real', 'm', { code: 'fake', message: 'fake' }),

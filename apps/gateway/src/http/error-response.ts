@@ -17,13 +17,31 @@ const PUBLIC_MESSAGES: Readonly<Record<string, string>> = {
   deadline_exceeded: 'The response did not arrive in time; the request may still take effect.',
 };
 
+/** What else the response to a failed request says. */
+export interface Caveat {
+  /** Whether the request may have taken effect. Literal responses do not say it. */
+  readonly mayHaveBeenDone: boolean;
+}
+
 /** Maps any error to its response. */
-export const errorResponse = (error: unknown): ErrorResponse => {
+export const errorResponse = (error: unknown, { mayHaveBeenDone }: Caveat = UNSAID): ErrorResponse => {
+  const { isLiteral = false, ...mapped } = isDomainError(error) ? ofDomainError(error) : ofOther(error);
+  const { detail } = mapped.body;
+  if (!mayHaveBeenDone || isLiteral) return mapped;
+  return { ...mapped, body: { detail: Object.assign({}, detail, { mayHaveBeenDone }) } };
+};
+
+const UNSAID: Caveat = { mayHaveBeenDone: false };
+
+const ofOther = (error: unknown): MappedError => {
   if (error instanceof HttpRefusal) return ofRefusal(error);
-  if (isDomainError(error)) return ofDomainError(error);
   const refusal = ofFramework(error);
   return refusal === undefined ? INTERNAL : ofRefusal(refusal);
 };
+
+interface MappedError extends ErrorResponse {
+  readonly isLiteral?: boolean;
+}
 
 const response = (
   status: number,
@@ -47,20 +65,19 @@ const INTERNAL = response(
 const ofRefusal = (refusal: HttpRefusal): ErrorResponse =>
   response(refusal.status, refusal.code, refusal.message, refusal.context, refusal.headers);
 
-const ofDomainError = (error: DomainError): ErrorResponse => {
+const ofDomainError = (error: DomainError): MappedError => {
   if (error.kind === 'internal') return INTERNAL;
   const status = STATUS_OF_KIND[error.kind] ?? 500;
   const retry = error.kind === 'unavailable' || error.kind === 'exhausted' ? retryAfter(error) : {};
   if (error.code === 'payload_too_large') return ofRefusal(payloadTooLarge(limitOf(error)));
   const literal = LITERAL_DETAILS[error.code];
   if (literal !== undefined)
-    return { status: literal.status, headers: retry, body: { detail: literal.detail } };
+    return { status: literal.status, headers: retry, body: { detail: literal.detail }, isLiteral: true };
   const publicMessage = PUBLIC_MESSAGES[error.code];
   if (publicMessage !== undefined) return response(status, error.code, publicMessage, {}, retry);
   const context = {
     ...(error.code === 'invalid_request' ? { fields: [] } : {}),
     ...error.context,
-    ...(error.effect === 'unknown' ? { mayHaveBeenDone: true } : {}),
   };
   return response(status, error.code, error.message, context, retry);
 };

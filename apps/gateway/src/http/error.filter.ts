@@ -1,4 +1,4 @@
-import { effectOf, isDomainError } from '@berth/kernel';
+import { effectOf, isDomainError, type Effect } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Logger } from '@berth/telemetry';
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
@@ -44,10 +44,11 @@ export class ErrorFilter implements ExceptionFilter {
       return;
     }
     const missing = await this.missingResource(error, request);
-    const response = errorResponse(missing?.notFound() ?? error);
+    request.effect = effectOn(request, error);
+    const mayHaveBeenDone = request.effect === 'unknown' && !SAFE_METHODS.has(request.method);
+    const response = errorResponse(missing?.notFound() ?? error, { mayHaveBeenDone });
     if (response.status === 500)
       this.log.error({ err: error, route: request.routeOptions?.url }, 'a request failed');
-    request.outcomeUnknown = isDomainError(error) ? effectOf(error) === 'unknown' : response.status === 500;
     if (response.status === 403) request.refusalCode = codeIn(response);
     await reply.code(response.status).headers(response.headers).send(response.body);
   }
@@ -74,6 +75,18 @@ export class ErrorFilter implements ExceptionFilter {
     }
   }
 }
+
+/** RFC 9110 §9.2.1: they change nothing. */
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** What is known about the effect of a request that failed with `error`, under its Idempotency-Key if it has one. */
+const effectOn = ({ hasBegun, claim }: ApiRequest, error: unknown): Effect | undefined => {
+  if (!hasBegun) return 'none';
+  const isInternal = !isDomainError(error) && errorResponse(error).status === 500;
+  const effect = isDomainError(error) || isInternal ? effectOf(error) : undefined;
+  // An earlier attempt may have done what this one is refused.
+  return claim?.repeated === true && effect !== 'final' ? 'unknown' : effect;
+};
 
 /** Whether the request broke off in its body and the error has no other cause. */
 const brokeOffInBody = (error: unknown, { raw }: ApiRequest): boolean => {

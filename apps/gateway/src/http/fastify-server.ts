@@ -67,7 +67,8 @@ export const prepareRequests = (server: HttpServer): void => {
   server.decorateRequest('credential', undefined);
   server.decorateRequest('declaredType', undefined);
   server.decorateRequest('bodyDigest', undefined);
-  server.decorateRequest('outcomeUnknown', false);
+  server.decorateRequest('hasBegun', false);
+  server.decorateRequest('effect', undefined);
   server.decorateRequest('refusalCode', undefined);
   server.decorateRequest('claim', undefined);
   server.addHook('onRoute', (route) => {

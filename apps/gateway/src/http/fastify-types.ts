@@ -1,4 +1,5 @@
 import type { Scope } from '@berth/contracts/accounts';
+import type { Effect } from '@berth/kernel';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import type { Access } from '../auth/access.js';
@@ -82,8 +83,10 @@ declare module 'fastify' {
     declaredType: string | undefined;
     /** SHA-256 of the body, hex; kept only for requests with an Idempotency-Key. */
     bodyDigest: string | undefined;
-    /** Whether the request may have taken effect although its response is an error. */
-    outcomeUnknown: boolean;
+    /** Whether the handler has begun: before, a request has no effect. */
+    hasBegun: boolean;
+    /** What is known about the effect of a request whose response is an error; undefined: the error is its outcome. */
+    effect: Effect | undefined;
     /** The row this request holds while it runs under an Idempotency-Key. */
     claim: IdempotencyClaim | undefined;
   }

@@ -113,6 +113,14 @@ const hasReadableQuery = (url: string): boolean => {
   return start === -1 || isDecodable(url.slice(start + 1));
 };
 
+/** Runs last: the handler is next. */
+export const addBeginHook = (server: HttpServer): void => {
+  server.addHook('preHandler', (request, _reply, done) => {
+    request.hasBegun = true;
+    done();
+  });
+};
+
 /** Every response that goes through Fastify, errors included, carries the fixed headers. */
 export const addFixedHeadersHook = (server: HttpServer, draining: AbortSignal): void => {
   server.addHook('onSend', (request, reply, _payload, done) => {

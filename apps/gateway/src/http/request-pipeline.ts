@@ -10,7 +10,7 @@ import { addContinueHook } from './expectations.js';
 import { prepareRequests } from './fastify-server.js';
 import type { HttpServer } from './fastify-types.js';
 import { addBodyDeadlines } from './late-bodies.js';
-import { addContextHook, addRequestLineHook } from './request-hooks.js';
+import { addBeginHook, addContextHook, addRequestLineHook } from './request-hooks.js';
 import { ResponseHooks } from './response.hooks.js';
 import { RoutingHooks } from './routing.hooks.js';
 
@@ -39,8 +39,10 @@ export class RequestPipeline {
     addContinueHook(server);
     addBodyDeadlines(server, { bodyMs: this.config.clientTimeoutMs });
     addValidationHook(server);
-    this.idempotency.addTo(server);
+    this.idempotency.addValidation(server);
     addRequestRateHook(server);
+    this.idempotency.addClaims(server);
+    addBeginHook(server);
     this.responses.addTo(server);
   }
 }

@@ -21,13 +21,11 @@ export class IdempotencyClaims {
   /**
    * Claims the request's Idempotency-Key for a body with that digest (SHA-256, hex). Returns true if the request must be
    * handled, also without the header, and false if a stored response was sent instead. Routes that stream their body call
-   * it themselves, once they have read it. Errors: 400; those of `IdempotentResponses.claim`; unavailable.
+   * it themselves, once they have read it. Errors: those of `IdempotentResponses.claim`; unavailable.
    */
   async claimOrReplay(request: FastifyRequest, reply: FastifyReply, bodyDigest: string): Promise<boolean> {
     const header = request.headers['idempotency-key'];
     if (header === undefined) return true;
-    const problem = keyProblem(header);
-    if (problem !== undefined) throw problem;
     const caller = request.principal === null ? '' : callerIdOf(request.principal);
     const scope = { caller, route: routeOf(request), key: String(header) };
     const claimed = await this.responses.claim(scope, bodyDigest);

@@ -1,9 +1,10 @@
+import type { Effect } from '@berth/kernel';
 import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isStreamed, type HttpServer } from '../http/fastify-types.js';
 import { IdempotencyClaims, keyProblem } from './idempotency-claims.js';
-import { IdempotentResponses } from './idempotent-responses.js';
+import { IdempotentResponses, type IdempotencyClaim } from './idempotent-responses.js';
 
 /** Response headers that are stored; all others depend on the request. */
 const STORED_HEADERS = ['content-type', 'location'] as const;
@@ -11,10 +12,7 @@ const STORED_HEADERS = ['content-type', 'location'] as const;
 /** SHA-256 of nothing: a POST without a body. */
 const EMPTY_DIGEST = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
-/**
- * `Idempotency-Key` on every authenticated POST. Runs after validation, so that an invalid request is reported before a
- * reused key, and before the handler.
- */
+/** `Idempotency-Key` on every authenticated POST. */
 @Injectable()
 export class IdempotencyHooks {
   constructor(
@@ -23,11 +21,21 @@ export class IdempotencyHooks {
     private readonly log: Logger,
   ) {}
 
-  addTo(server: HttpServer): void {
+  /** 400 for a bad key. */
+  addValidation(server: HttpServer): void {
+    server.addHook('preHandler', (request, _reply, done) => {
+      const key = keyOf(request);
+      done(key === undefined ? undefined : keyProblem(key));
+    });
+  }
+
+  /**
+   * Claims keys. Runs after every check that this gateway makes itself, so that an invalid request is reported before a
+   * reused key, and a request that is refused here leaves the key as it was.
+   */
+  addClaims(server: HttpServer): void {
     server.addHook('preHandler', (request, reply, done) => {
-      const key = request.headers['idempotency-key'];
-      if (key === undefined || request.method !== 'POST' || request.principal === null) return done();
-      if (isStreamed(request.routeOptions.config.rules)) return done(keyProblem(key));
+      if (keyOf(request) === undefined || isStreamed(request.routeOptions.config.rules)) return done();
       this.claims.claimOrReplay(request, reply, request.bodyDigest ?? EMPTY_DIGEST).then(
         (isClaimed) => (isClaimed ? done() : undefined),
         (error: Error) => done(error),
@@ -43,12 +51,20 @@ export class IdempotencyHooks {
   }
 }
 
+/** The key of a request on which it has a meaning. */
+const keyOf = ({ headers, method, principal }: FastifyRequest): string | readonly string[] | undefined =>
+  method === 'POST' && principal !== null ? headers['idempotency-key'] : undefined;
+
 /** The time in a member of a response. */
 const endIn = (body: string, member: string | undefined): string | null => {
   if (member === undefined) return null;
   const value = (JSON.parse(body) as Readonly<Record<string, unknown>>)[member];
   return typeof value === 'string' ? value : null;
 };
+
+/** Whether an attempt under the key may have taken effect: then the next one must carry the same command id. */
+const isOpen = ({ repeated }: IdempotencyClaim, effect: Effect | undefined): boolean =>
+  repeated ? effect !== 'final' : effect === 'unknown';
 
 const settle = async (
   responses: IdempotentResponses,
@@ -61,7 +77,7 @@ const settle = async (
   request.claim = undefined;
   const status = reply.statusCode;
   if (status < 200 || status > 299)
-    return responses.free(claim, request.outcomeUnknown ? 'unknown' : 'refused');
+    return isOpen(claim, request.effect) ? responses.release(claim) : responses.free(claim);
   const headers: Record<string, string> = {};
   for (const name of STORED_HEADERS) {
     const value = reply.getHeader(name);

@@ -197,6 +197,144 @@ describe('a refusal', () => {
   );
 });
 
+describe('while the outcome under a key is unknown', () => {
+  const LOST = new DomainError('unavailable', 'service_unavailable', 'No reply.');
+  const failing = (error: DomainError): void =>
+    test.services.on(deliveryRequests.chat, () => {
+      throw error;
+    });
+  const answering = (): void =>
+    test.services.on(deliveryRequests.chat, () => ({ response: 'pong', conversationId: 'c' }));
+  /** The command id and `repeated` of each attempt that reached the service. */
+  const attempts = () =>
+    test.services
+      .requestsTo(deliveryRequests.chat)
+      .map(({ payload }) => [payload['commandId'], payload['repeated']]);
+  const outcomeOf = async (key: string, message = 'ping'): Promise<readonly unknown[]> => {
+    const { status, body } = await post(CHAT, key, { message });
+    return [status, body.detail?.code, body.detail?.['mayHaveBeenDone']];
+  };
+
+  it('the response says that the request may have been done, unless no service began it', async () => {
+    const key = test.services.key();
+    failing(LOST);
+    expect(await outcomeOf(key)).toEqual([503, 'service_unavailable', true]);
+    failing(new DomainError('timeout', 'deadline_exceeded', 'Late.'));
+    expect(await outcomeOf(key)).toEqual([504, 'deadline_exceeded', true]);
+    failing(new DomainError('unavailable', 'agent_unavailable', 'No.', {}, { effect: 'none' }));
+    expect(await outcomeOf(test.services.key())).toEqual([503, 'agent_unavailable', undefined]);
+    test.services.on(accountsRequests.authenticate, () => {
+      throw LOST;
+    });
+    expect(await outcomeOf(key)).toEqual([503, 'service_unavailable', undefined]);
+  });
+
+  it('another body is 409, and the first one keeps its command id', async () => {
+    const key = test.services.key();
+    failing(LOST);
+    await outcomeOf(key);
+    answering();
+    expect(await outcomeOf(key, 'another')).toEqual([409, 'idempotency_key_reused', undefined]);
+    expect(await outcomeOf(key)).toEqual([200, undefined, undefined]);
+    const [[commandId] = []] = attempts();
+    expect(attempts()).toEqual([
+      [commandId, false],
+      [commandId, true],
+    ]);
+  });
+
+  it('another body is 409 also after the gateway with the first one has died', async () => {
+    const key = test.services.key();
+    failing(LOST);
+    await outcomeOf(key);
+    await database.query(
+      "UPDATE idempotent_answers SET claim_id = gen_random_uuid(), leased_until = now() - interval '1 second'",
+    );
+    answering();
+    expect(await outcomeOf(key, 'another')).toEqual([409, 'idempotency_key_reused', undefined]);
+    expect(await outcomeOf(key)).toEqual([200, undefined, undefined]);
+  });
+
+  it.each([
+    ['401', () => new DomainError('unauthenticated', 'unauthenticated', 'No.')],
+    ['402', () => new DomainError('payment_required', 'compute_cap_reached', 'No.')],
+    ['403', () => new DomainError('forbidden', 'end_user_suspended', 'No.')],
+    ['404', () => new DomainError('not_found', 'agent_not_found', 'No.')],
+    ['409', () => new DomainError('conflict', 'agent_stopped', 'No.')],
+    ['429', () => new DomainError('exhausted', 'rate_limited', 'No.')],
+    [
+      '503 of no effect',
+      () => new DomainError('unavailable', 'agent_unavailable', 'No.', {}, { effect: 'none' }),
+    ],
+  ])('a service that refuses a further attempt with %s does not free the key', async (_status, refusal) => {
+    const key = test.services.key();
+    failing(LOST);
+    await outcomeOf(key);
+    failing(refusal());
+    expect(await outcomeOf(key)).toMatchObject([expect.any(Number), refusal().code, true]);
+    answering();
+    expect(await outcomeOf(key)).toEqual([200, undefined, undefined]);
+    const [[commandId] = []] = attempts();
+    expect(attempts()).toEqual([
+      [commandId, false],
+      [commandId, true],
+      [commandId, true],
+    ]);
+  });
+
+  it('a refusal by the gateway (401, 403, 429, 503) does not free the key', async () => {
+    const endUserId = newId('eus');
+    const token = test.services.token(['chat'], CHATTY.id, { endUserId });
+    const holder = {
+      ...{ accountId: newId('acc'), tokenId: newId('tok'), scopes: ['chat'] as const, externalId: 'ada' },
+      ...{ endUserId, agentId: CHATTY.id, suspended: false, retryAfterSeconds: null },
+    };
+    failing(LOST);
+    await outcomeOf(token);
+    answering();
+    for (const [refused, status] of [
+      [() => ({ ...holder, retryAfterSeconds: 7 }), 429],
+      [() => ({ ...holder, suspended: true }), 403],
+      [() => ({ ...holder, scopes: ['logs'] as const }), 403],
+      [
+        () => {
+          throw new DomainError('unauthenticated', 'unauthenticated', 'No.');
+        },
+        401,
+      ],
+      [
+        () => {
+          throw LOST;
+        },
+        503,
+      ],
+    ] as const) {
+      test.services.on(endUsersRequests.authenticateToken, refused);
+      expect((await post(CHAT, token, { message: 'ping' })).status).toBe(status);
+    }
+    test.services.on(endUsersRequests.authenticateToken, () => holder);
+    expect(await outcomeOf(token)).toEqual([200, undefined, undefined]);
+    const [[commandId] = []] = attempts();
+    expect(attempts()).toEqual([
+      [commandId, false],
+      [commandId, true],
+    ]);
+  });
+
+  it('an error that is the outcome of the command frees the key, also for another body', async () => {
+    const key = test.services.key();
+    failing(LOST);
+    await outcomeOf(key);
+    failing(new DomainError('unavailable', 'agent_unavailable', 'No.', {}, { effect: 'final' }));
+    expect(await outcomeOf(key)).toEqual([503, 'agent_unavailable', undefined]);
+    answering();
+    expect(await outcomeOf(key, 'another')).toEqual([200, undefined, undefined]);
+    const [[first] = [], , [third, repeated] = []] = attempts();
+    expect(third).not.toBe(first);
+    expect(repeated).toBe(false);
+  });
+});
+
 describe('stored responses', () => {
   const scope = { caller: 'key_x', route: 'POST /x', key: 'k' };
   const box = new SecretBox({ current: 'k1', keys: new Map([['k1', new Uint8Array(32).fill(7)]]) });

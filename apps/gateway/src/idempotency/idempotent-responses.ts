@@ -14,7 +14,10 @@ export interface IdempotencyScope {
   readonly key: string;
 }
 
-/** A row that this request holds until it has a response. */
+/**
+ * A row that this request holds until it has a response. A row without holder and response stays for an attempt that may
+ * have taken effect.
+ */
 export interface IdempotencyClaim {
   readonly scope: IdempotencyScope;
   readonly claimId: string;
@@ -135,14 +138,21 @@ export class IdempotentResponses implements OnApplicationBootstrap, OnApplicatio
     throw answerGone();
   }
 
-  /** Frees the key: errors are not stored. If the outcome is unknown, the next attempt gets the same command id. */
-  async free({ scope, claimId }: IdempotencyClaim, outcome: 'refused' | 'unknown'): Promise<void> {
+  /** Frees the key: errors are not stored. */
+  async free({ scope, claimId }: IdempotencyClaim): Promise<void> {
     this.#held.delete(claimId);
-    const where = 'WHERE caller = $1 AND route = $2 AND idempotency_key = $3 AND claim_id = $4';
     await this.database.query(
-      outcome === 'refused'
-        ? `DELETE FROM idempotent_answers ${where}`
-        : `UPDATE idempotent_answers SET claim_id = NULL, leased_until = NULL ${where}`,
+      'DELETE FROM idempotent_answers WHERE caller = $1 AND route = $2 AND idempotency_key = $3 AND claim_id = $4',
+      [scope.caller, scope.route, scope.key, claimId],
+    );
+  }
+
+  /** Keeps the key for its body: the next attempt gets the same command id. */
+  async release({ scope, claimId }: IdempotencyClaim): Promise<void> {
+    this.#held.delete(claimId);
+    await this.database.query(
+      `UPDATE idempotent_answers SET claim_id = NULL, leased_until = NULL
+        WHERE caller = $1 AND route = $2 AND idempotency_key = $3 AND claim_id = $4`,
       [scope.caller, scope.route, scope.key, claimId],
     );
   }
@@ -219,17 +229,14 @@ export class IdempotentResponses implements OnApplicationBootstrap, OnApplicatio
   }
 }
 
-/** Takes a row that is new, expired, or abandoned without a response. */
+/** Takes a row that is new or expired, or that an earlier attempt with the same body has left without a response. */
 const CLAIM = `
   INSERT INTO idempotent_answers AS held
     (caller, route, idempotency_key, body_digest, command_id, claim_id, leased_until, expires_at)
   VALUES ($1, $2, $3, $4, $5, $6, now() + ${LEASE}, now() + ${KEPT_FOR})
   ON CONFLICT (caller, route, idempotency_key) DO UPDATE SET
     body_digest = excluded.body_digest,
-    command_id = CASE
-      WHEN held.expires_at > now() AND held.body_digest = excluded.body_digest THEN held.command_id
-      ELSE excluded.command_id
-    END,
+    command_id = CASE WHEN held.expires_at > now() THEN held.command_id ELSE excluded.command_id END,
     claim_id = excluded.claim_id,
     leased_until = excluded.leased_until,
     status = NULL,
@@ -237,7 +244,8 @@ const CLAIM = `
     answer_ends_at = NULL,
     expires_at = excluded.expires_at
   WHERE held.expires_at <= now()
-     OR (held.status IS NULL AND (held.leased_until IS NULL OR held.leased_until <= now()))
+     OR (held.status IS NULL AND (held.leased_until IS NULL OR held.leased_until <= now())
+         AND held.body_digest = excluded.body_digest)
   RETURNING command_id`;
 
 const answerGone = (): HttpRefusal =>
