@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => simulation.stop());
 
 describe('a chat with faults at any step', () => {
-  it('is delivered at most once, returns the answer of the agent, and is recorded with its real outcome', () => {
+  it('is delivered at most once, returns the answer of the agent, is recorded with its real outcome, and after any refusal is delivered when it is sent again under its key', () => {
     const broken = judged.filter((one) => one.broken.length > 0);
     expect(broken.map(traceOf).join('\n\n')).toBe('');
     expect(judged).toHaveLength(SEEDS.count);

@@ -28,7 +28,10 @@ export const gatewayErrors = {
   payload_too_large: { status: 413, when: 'the body, or a file, is larger than `limitBytes`' },
   range_not_satisfiable: { status: 416, when: 'the file has no bytes in the requested range' },
   request_timeout: { status: 408, when: 'the body did not arrive in time' },
-  service_unavailable: { status: 503, when: 'a part of the service is not available' },
+  service_unavailable: {
+    status: 503,
+    when: 'a part of the service is not available; with `mayHaveBeenDone` the request may have taken effect',
+  },
   token_scope: { status: 403, when: 'the scopes of the token do not include the route' },
   unsupported_media_type: { status: 415, when: 'the body is of another type' },
   upgrade_required: { status: 426, when: 'the path accepts WebSockets only' },
