@@ -1,4 +1,7 @@
-import { DomainError, effectOf, isDomainError } from '@berth/kernel';
+import { DomainError, effectOf, isDomainError, type ErrorKind } from '@berth/kernel';
+
+/** Kinds that say nothing about the first attempt: it may still be in progress. */
+const TRANSIENT_KINDS: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['unavailable', 'timeout', 'exhausted']);
 
 /** Errors that a second attempt gets if the first one has succeeded. */
 const EFFECTS_OF_FIRST_ATTEMPT: ReadonlySet<string> = new Set([
@@ -26,4 +29,6 @@ export const failureOfChange = (error: unknown): unknown =>
 
 /** Maps the error of a second attempt when the outcome of the first attempt is unknown. */
 export const failureOfRepetition = (error: unknown): unknown =>
-  isDomainError(error) && EFFECTS_OF_FIRST_ATTEMPT.has(error.code) ? outcomeUnknown(error) : error;
+  isDomainError(error) && (TRANSIENT_KINDS.has(error.kind) || EFFECTS_OF_FIRST_ATTEMPT.has(error.code))
+    ? outcomeUnknown(error)
+    : error;

@@ -174,6 +174,30 @@ describe('a change whose outcome is lost', () => {
     },
   );
 
+  it('keeps no outcome while a further attempt is refused for a moment, so that the same command can still make it', async () => {
+    const envelope = agentTarget();
+    files.fakes.on(runtimeRequests.changeFile, refusing('unavailable', 'guest_unreachable'));
+    await expect(move(envelope)).rejects.toMatchObject({ effect: 'unknown' });
+    files.fakes.on(runtimeRequests.changeFile, refusing('unavailable', 'agent_unavailable', 'none'));
+    await expect(move(envelope)).rejects.toMatchObject({ code: 'agent_unavailable', effect: 'unknown' });
+    files.fakes.on(runtimeRequests.changeFile, anyChange);
+    expect(await move(envelope)).toEqual({ from: '/data/a', to: '/data/b' });
+    expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested.v2', 'FileChanged.v2']);
+  });
+
+  it('returns the result of an earlier attempt that made it meanwhile', async () => {
+    const envelope = agentTarget();
+    files.fakes.on(runtimeRequests.changeFile, refusing('unavailable', 'guest_unreachable'));
+    await expect(move(envelope)).rejects.toMatchObject({ effect: 'unknown' });
+    const made = { path: '/data/b', from: '/data/a', name: 'b' };
+    files.fakes.on(runtimeRequests.changeFile, async () => {
+      await files.recordChanged(envelope, made);
+      return refusing('conflict', 'path_exists', 'none')();
+    });
+    expect(await move(envelope)).toEqual({ from: '/data/a', to: '/data/b' });
+    expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested.v2', 'FileChanged.v2']);
+  });
+
   it('fails when the error of the second attempt cannot be an effect of the first', async () => {
     const envelope = agentTarget();
     files.fakes.on(runtimeRequests.changeFile, refusing('unavailable', 'guest_unreachable'));

@@ -4,7 +4,7 @@ import { Injectable } from '@nestjs/common';
 import type { AgentTarget } from '../agent-target.js';
 import { failureOfRepetition, isOutcomeUnknown } from './change-outcome.js';
 import type { FileChangeCommand } from './file-change.decider.js';
-import type { Changed, FileOp } from './file-change.js';
+import type { Changed, FileChangeState, FileOp } from './file-change.js';
 import { FileChangeStreams } from './file-change.streams.js';
 import { BackgroundRetries } from './background-retries.js';
 import { PersonalPaths, type RequestedChange } from './personal-paths.js';
@@ -75,36 +75,46 @@ export class FileChanges {
       counted.inc({ op: requested.op, outcome: 'changed' });
       return changed;
     } catch (error) {
-      throw await this.#failed(
-        changeId,
-        agentTarget,
-        requested.op,
-        replayed ? failureOfRepetition(error) : error,
-      );
+      const failure = replayed ? failureOfRepetition(error) : error;
+      const ended = await this.#failed(changeId, agentTarget, requested.op, failure);
+      if (ended?.status === 'changed') return record.open(ended.result);
+      throw ended?.status === 'refused' ? asFinal(failure) : failure;
     }
   }
 
-  async #failed(changeId: string, agentTarget: AgentTarget, op: FileOp, error: unknown): Promise<unknown> {
+  /** Returns the change as it is in the log then: an earlier attempt may have made it. Undefined if that is unknown. */
+  async #failed(
+    changeId: string,
+    agentTarget: AgentTarget,
+    op: FileOp,
+    error: unknown,
+  ): Promise<FileChangeState | undefined> {
     if (!isDomainError(error) || isOutcomeUnknown(error)) {
       counted.inc({ op, outcome: 'unknown' });
-      return error;
+      return undefined;
     }
     const { kind, code } = error;
-    await this.#end(changeId, agentTarget, { type: 'Refuse', kind, code, at: this.#now() });
+    const ended = await this.#end(changeId, agentTarget, { type: 'Refuse', kind, code, at: this.#now() });
     counted.inc({ op, outcome: 'refused' });
-    return asFinal(error);
+    return ended;
   }
 
   /** Never throws: a failed write is retried in the background, and the caller still gets the result. */
-  async #end(changeId: string, agentTarget: AgentTarget, command: FileChangeCommand): Promise<void> {
+  async #end(
+    changeId: string,
+    agentTarget: AgentTarget,
+    command: FileChangeCommand,
+  ): Promise<FileChangeState | undefined> {
     const origin = { ...agentTarget, commandId: `${agentTarget.commandId}/outcome` };
-    const write = (): Promise<unknown> => this.changes.handle(changeId, command, origin);
+    const write = async (): Promise<FileChangeState> =>
+      (await this.changes.handle(changeId, command, origin)).state;
     try {
-      await write();
+      return await write();
     } catch (error) {
       const { agentId } = agentTarget;
       this.log.warn({ changeId, agentId, err: error }, 'could not record the outcome of a file change yet');
       this.retries.begin({ what: `outcome of ${changeId}`, agentId }, write);
+      return undefined;
     }
   }
 
