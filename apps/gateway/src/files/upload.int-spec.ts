@@ -418,13 +418,15 @@ describe('an Idempotency-Key', () => {
     await nothingIsLeft();
   });
 
-  it('can be used again after an error, with the same command id if the outcome is unknown', async () => {
+  it('can be used again after an error, with the same command id if the outcome is unknown, and then only for the same form', async () => {
     const key = test.services.key();
     const body = form(file('a', 'x'), field('dest_dir', 'd'));
     test.services.on(filesRequests.put, () => {
       throw new DomainError('timeout', 'deadline_exceeded', 'late');
     });
     expect((await keyed(body, key)).status).toBe(504);
+    const other = await keyed(form(file('a', 'y'), field('dest_dir', 'd')), key);
+    expect([other.status, other.body.detail?.code]).toEqual([409, 'idempotency_key_reused']);
     test.services.on(filesRequests.put, ({ target }) => ({ path: '/d/a', name: target.kind, size: 1 }));
     expect((await keyed(body, key)).status).toBe(200);
     const [first, second] = test.services

@@ -5,6 +5,7 @@ import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common'
 import type { Principal } from '../auth/principal.js';
 import { errorResponse, type ErrorResponse } from './error-response.js';
 import type { ApiReply, ApiRequest } from './fastify-types.js';
+import { idempotencyKeyOf } from '../idempotency/idempotency-key.js';
 import { HttpRefusal } from './http-refusal.js';
 import { wasLate } from './late-bodies.js';
 import { hasBrokenPath } from './request-target.js';
@@ -80,9 +81,14 @@ export class ErrorFilter implements ExceptionFilter {
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** What is known about the effect of a request that failed with `error`, under its Idempotency-Key if it has one. */
-const effectOn = ({ hasBegun, claim }: ApiRequest, error: unknown): Effect | undefined => {
+const effectOn = (request: ApiRequest, error: unknown): Effect | undefined => {
+  const { hasBegun, claim } = request;
+  const { status } = errorResponse(error);
+  // Nobody has looked whether there were earlier attempts.
+  if (claim === undefined && idempotencyKeyOf(request) !== undefined)
+    return status >= 500 ? 'unknown' : 'none';
   if (!hasBegun) return 'none';
-  const isInternal = !isDomainError(error) && errorResponse(error).status === 500;
+  const isInternal = !isDomainError(error) && status === 500;
   const effect = isDomainError(error) || isInternal ? effectOf(error) : undefined;
   // An earlier attempt may have done what this one is refused.
   return claim?.repeated === true && effect !== 'final' ? 'unknown' : effect;

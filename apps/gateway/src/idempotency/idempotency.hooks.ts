@@ -4,6 +4,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isStreamed, type HttpServer } from '../http/fastify-types.js';
 import { IdempotencyClaims, keyProblem } from './idempotency-claims.js';
+import { idempotencyKeyOf } from './idempotency-key.js';
 import { IdempotentResponses, type IdempotencyClaim } from './idempotent-responses.js';
 
 /** Response headers that are stored; all others depend on the request. */
@@ -24,7 +25,7 @@ export class IdempotencyHooks {
   /** 400 for a bad key. */
   addValidation(server: HttpServer): void {
     server.addHook('preHandler', (request, _reply, done) => {
-      const key = keyOf(request);
+      const key = request.principal === null ? undefined : idempotencyKeyOf(request);
       done(key === undefined ? undefined : keyProblem(key));
     });
   }
@@ -35,7 +36,8 @@ export class IdempotencyHooks {
    */
   addClaims(server: HttpServer): void {
     server.addHook('preHandler', (request, reply, done) => {
-      if (keyOf(request) === undefined || isStreamed(request.routeOptions.config.rules)) return done();
+      const isKeyed = request.principal !== null && idempotencyKeyOf(request) !== undefined;
+      if (!isKeyed || isStreamed(request.routeOptions.config.rules)) return done();
       this.claims.claimOrReplay(request, reply, request.bodyDigest ?? EMPTY_DIGEST).then(
         (isClaimed) => (isClaimed ? done() : undefined),
         (error: Error) => done(error),
@@ -50,10 +52,6 @@ export class IdempotencyHooks {
     });
   }
 }
-
-/** The key of a request on which it has a meaning. */
-const keyOf = ({ headers, method, principal }: FastifyRequest): string | readonly string[] | undefined =>
-  method === 'POST' && principal !== null ? headers['idempotency-key'] : undefined;
 
 /** The time in a member of a response. */
 const endIn = (body: string, member: string | undefined): string | null => {

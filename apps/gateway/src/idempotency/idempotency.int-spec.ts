@@ -226,7 +226,19 @@ describe('while the outcome under a key is unknown', () => {
     test.services.on(accountsRequests.authenticate, () => {
       throw LOST;
     });
-    expect(await outcomeOf(key)).toEqual([503, 'service_unavailable', undefined]);
+    const { body } = await test.call('POST', CHAT, { key, json: { message: 'ping' } });
+    expect(body.detail).toMatchObject({ code: 'service_unavailable' });
+    expect(body.detail).not.toHaveProperty('mayHaveBeenDone');
+  });
+
+  it('so does the response to an attempt for which the key could not be looked up', async () => {
+    const key = test.services.key();
+    failing(LOST);
+    await outcomeOf(key);
+    test.services.on(accountsRequests.authenticate, () => {
+      throw LOST;
+    });
+    expect(await outcomeOf(key)).toEqual([503, 'service_unavailable', true]);
   });
 
   it('another body is 409, and the first one keeps its command id', async () => {
@@ -385,6 +397,22 @@ describe('stored responses', () => {
     expect(rows).toEqual([{ sealed_answer: null }]);
     expect((await mint()).body.detail?.code).toBe('idempotency_answer_gone');
     expect(test.services.requestsTo(endUsersRequests.mintToken)).toHaveLength(1);
+  });
+
+  it('with a secret that was lost are not replaced by another secret', async () => {
+    const key = test.services.key();
+    const failing = (error: DomainError): void =>
+      test.services.on(accountsRequests.mintKey, () => {
+        throw error;
+      });
+    const mint = () => post('/api/v1/keys', key, { name: 'n', scopes: [] });
+    failing(new DomainError('timeout', 'deadline_exceeded', 'Late.'));
+    expect((await mint()).body.detail).toMatchObject({ mayHaveBeenDone: true });
+    failing(new DomainError('conflict', 'key_already_minted', 'It cannot be shown again.'));
+    for (const _ of [1, 2])
+      expect((await mint()).body.detail).toMatchObject({ code: 'key_already_minted', mayHaveBeenDone: true });
+    const minted = test.services.requestsTo(accountsRequests.mintKey);
+    expect(new Set(minted.map(({ payload }) => payload['commandId'])).size).toBe(1);
   });
 
   it('with a secret are 503 while the secret cannot be looked up, and replayed afterwards', async () => {
