@@ -20,7 +20,8 @@ member by a dotted path (\`env.0.key\`).
 **Lists.** \`{"items": […], "nextCursor"}\`; send it as \`cursor\` to get the next page. \`limit\` is 1 to 200, by default 50. A page of large
 items may be shorter than \`limit\`; \`nextCursor\` is null on the last page only.
 
-**Idempotency.** Every POST accepts an \`Idempotency-Key\`. Responses with 2xx are stored for 24 h; any other response frees the key.
+**Idempotency.** Every POST accepts an \`Idempotency-Key\`. Responses with 2xx are stored for 24 h; an error frees the key,
+unless it says \`mayHaveBeenDone\`: then the same request with the same key takes effect once, and another body is 409.
 
 **Limits.** JSON bodies are at most 1 MiB of UTF-8, nested at most 64 levels deep. Headers are at most 16 KiB
 and must arrive within 10 s, the whole request within 60 s; an upload or write may take an hour if bytes arrive at least

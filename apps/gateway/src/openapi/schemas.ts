@@ -97,7 +97,9 @@ const dependency: JsonSchema = {
     '`degraded`: some probes got no response in time. `unknown`: no service that uses it responded.',
 };
 
-const error = (context: { readonly [member: string]: JsonSchema }): JsonSchema => {
+const error = (more: { readonly [member: string]: JsonSchema }): JsonSchema => {
+  const description = 'The request may have taken effect: send it again only with the same Idempotency-Key.';
+  const context = { ...more, mayHaveBeenDone: { const: true, description } };
   const code = { ...text, description: 'Stable, snake_case.' };
   const message = { ...text, description: 'What to do.' };
   return object({ detail: object({ code, message, ...context }, Object.keys(context)) });
