@@ -43,7 +43,7 @@ const RECORDED: Readonly<Record<string, readonly [kind: ErrorKind, message: stri
 
 /** The error for a failure in the log, which stores only its code. */
 export const recordedFailure = (code: string): DomainError => {
-  const [kind, message] = RECORDED[code] ?? ['unavailable', 'The message could not be delivered.'];
+  const [kind, message] = RECORDED[code] ?? ['unavailable', 'The message was not delivered. Send it again.'];
   return new DomainError(kind, code in RECORDED ? code : 'agent_unavailable', message);
 };
 
