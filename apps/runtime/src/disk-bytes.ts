@@ -1,18 +1,15 @@
-import { lstat, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { runTool, ToolFailure } from './run-tool.js';
 
-/** Bytes that a folder takes on disk, without following links; stops counting at `limit`. What vanishes counts nothing. */
-export const diskBytes = async (folder: string, limit: number): Promise<number> => {
-  let total = 0;
-  const folders = [folder];
-  for (let next = folders.pop(); next !== undefined && total <= limit; next = folders.pop()) {
-    const entries = await readdir(next, { withFileTypes: true }).catch(() => []);
-    for (const entry of entries) {
-      const path = join(next, entry.name);
-      if (entry.isDirectory()) folders.push(path);
-      else total += (await lstat(path).catch(() => undefined))?.size ?? 0;
-      if (total > limit) break;
-    }
-  }
-  return total;
+/**
+ * Bytes that the folders hold together, without following links. What is missing or vanishes meanwhile counts nothing. `du`
+ * walks by descriptors, so that nothing escapes it by its depth.
+ */
+export const diskBytes = async (...folders: readonly string[]): Promise<number> => {
+  const sizes = await runTool('du', ['-s0', '-B1', '--apparent-size', '--', ...folders]).catch(
+    (error: unknown) => {
+      if (error instanceof ToolFailure) return error.output;
+      throw error;
+    },
+  );
+  return sizes.split('\0').reduce((total, size) => total + Number.parseInt(size || '0', 10), 0);
 };

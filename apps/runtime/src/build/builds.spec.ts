@@ -1,5 +1,6 @@
 import type { BuildVersion } from '@berth/contracts/runtime';
 import { newId } from '@berth/kernel';
+import { createLogger } from '@berth/telemetry';
 import { eventually } from '@berth/testing';
 import { describe, expect, it } from 'vitest';
 import { Builds } from './builds.js';
@@ -16,6 +17,8 @@ const BUILT: StoredBuild = {
 class TestHost {
   readonly records = new Map<string, StoredBuild>();
   readonly discarded: string[] = [];
+  prunes: () => Promise<void> = () => Promise.resolve();
+  saves: () => Promise<void> = () => Promise.resolve();
   readonly begun = new Map<string, { end: (build: StoredBuild) => void; cancelled: AbortSignal }>();
   #remove: (agentId: string) => Promise<void> = () => Promise.resolve();
   readonly builds = this.restarted(2);
@@ -23,10 +26,12 @@ class TestHost {
   restarted(atOnce: number): Builds {
     const versions = {
       read: (ref: BuildVersion) => Promise.resolve(this.records.get(ref.deploymentId)),
-      save: (ref: BuildVersion, build: StoredBuild) =>
-        Promise.resolve(void this.records.set(ref.deploymentId, build)),
+      save: async (ref: BuildVersion, build: StoredBuild) => {
+        await this.saves();
+        this.records.set(ref.deploymentId, build);
+      },
       discard: (ref: BuildVersion) => Promise.resolve(void this.discarded.push(ref.deploymentId)),
-      prune: () => Promise.resolve(),
+      prune: () => this.prunes(),
     };
     const build = {
       run: ({ deploymentId }: BuildVersion, cancelled: AbortSignal): Promise<StoredBuild> =>
@@ -36,7 +41,8 @@ class TestHost {
         }),
     };
     const operator = { current: { runtime: { builds: atOnce } } };
-    return new Builds(versions as never, build as never, operator as never, {
+    const log = createLogger({ service: 'test', level: 'silent' });
+    return new Builds(versions as never, build as never, operator as never, log, {
       beforeRemoval: (work) => (this.#remove = work),
     });
   }
@@ -113,6 +119,25 @@ describe('the builds of a host', () => {
     expect(await new TestHost().builds.follow(aBuild({ seen: 'building' }))).toMatchObject({
       code: 'interrupted',
     });
+  });
+
+  it('begin although an earlier version of the agent cannot be deleted', async () => {
+    const host = new TestHost();
+    host.prunes = () => Promise.reject(new Error('ENAMETOOLONG'));
+    const request = aBuild();
+    await host.builds.follow(request);
+    await eventually(() => host.begun.has(request.deploymentId));
+  });
+
+  it('end, without a rejection that nobody handles, when their host cannot record them', async () => {
+    const host = new TestHost();
+    const saved = Promise.withResolvers<void>();
+    host.saves = () => saved.promise;
+    const request = aBuild();
+    await host.builds.follow(request);
+    const result = host.builds.follow({ ...request, seen: 'building' });
+    saved.reject(new Error('ENOSPC'));
+    expect(await result).toEqual({ state: 'waiting' });
   });
 
   it('end when they are cancelled, even while they wait', async () => {

@@ -2,6 +2,7 @@ import type { BuildRef, BuildState, BuildVersion } from '@berth/contracts/runtim
 import { isId } from '@berth/kernel';
 import { OperatorSettings } from '@berth/operator-file';
 import { pause } from '@berth/supervision';
+import { Logger } from '@berth/telemetry';
 import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { HostedAgents } from '../agent/hosted-agents.js';
 import { agentNotOnHost } from '../agent/agent-refusals.js';
@@ -17,6 +18,7 @@ interface RunningBuild {
   state: 'waiting' | 'building';
   /** Resolves when the build begins or is cancelled. */
   readonly begun: PromiseWithResolvers<void>;
+  /** Resolves when it has ended, whichever way. */
   readonly done: Promise<void>;
 }
 
@@ -40,6 +42,7 @@ export class Builds implements BeforeApplicationShutdown {
     private readonly versions: VersionStore,
     private readonly build: VersionBuild,
     private readonly operator: OperatorSettings,
+    private readonly log: Logger,
     @Inject(HostedAgents) agents: Pick<HostedAgents, 'beforeRemoval'>,
   ) {
     agents.beforeRemoval((agentId) => this.#forget(agentId));
@@ -105,15 +108,25 @@ export class Builds implements BeforeApplicationShutdown {
     try {
       await begun.promise;
       if (cancelled.signal.aborted) return;
-      await this.versions.prune(request.agentId, request.keep);
+      await this.#prune(request);
       await this.versions.save(request, { state: 'building' });
       const outcome = await this.build.run(request, cancelled.signal);
       // Without a result, the build counts as interrupted.
       if (!cancelled.signal.aborted) await this.versions.save(request, outcome);
+    } catch (error) {
+      const { agentId, deploymentId } = request;
+      this.log.error({ agentId, deploymentId, err: error }, 'could not record a build');
     } finally {
       this.#running.delete(request.deploymentId);
       this.#admit();
     }
+  }
+
+  /** The next build tries again to delete what could not be deleted. */
+  async #prune({ agentId, deploymentId, keep }: BuildVersion): Promise<void> {
+    await this.versions.prune(agentId, keep).catch((error: unknown) => {
+      this.log.error({ agentId, deploymentId, err: error }, 'could not delete earlier versions of an agent');
+    });
   }
 
   /** Lets builds begin, the oldest first, as many as the operator allows. */

@@ -1,15 +1,12 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { runTool } from '../run-tool.js';
 import type { RunAs } from './driver.js';
-
-const run = promisify(execFile);
 
 /** Where the new content of a code folder is until it is complete. */
 export const unfinishedOf = (folder: string): string => `${folder}.next`;
 
 /** Makes a task's user the owner of the folder and everything in it. Never follows a symbolic link. */
 export const grantFolder = async (folder: string, { uid, gid }: RunAs): Promise<void> => {
-  await run('chown', ['-R', '-h', '-P', `${uid}:${gid}`, folder]);
+  await runTool('chown', ['-R', '-h', '-P', `${uid}:${gid}`, folder]);
 };
 
 /**
@@ -18,12 +15,25 @@ export const grantFolder = async (folder: string, { uid, gid }: RunAs): Promise<
  * which the task cannot have created, only hard-linked. Call it when no process of the task is left.
  */
 export const reclaimFolder = async (folder: string, owner: RunAs | null): Promise<void> => {
-  await run('find', [folder, '-depth', '!', '-type', 'f', '!', '-type', 'd', '!', '-type', 'l', '-delete']);
+  await runTool('find', [
+    folder,
+    '-depth',
+    '!',
+    '-type',
+    'f',
+    '!',
+    '-type',
+    'd',
+    '!',
+    '-type',
+    'l',
+    '-delete',
+  ]);
   if (owner === null) {
-    await run('chmod', ['-R', 'u=rX,go=rX,ug-s', folder]);
+    await runTool('chmod', ['-R', 'u=rX,go=rX,ug-s', folder]);
     return;
   }
-  await run('find', [folder, '-depth', '!', '-uid', String(owner.uid), '-delete']);
-  await run('chown', ['-R', '-h', '-P', `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`, folder]);
-  await run('chmod', ['-R', 'u=rwX,go=rX,ug-s', folder]);
+  await runTool('find', [folder, '-depth', '!', '-uid', String(owner.uid), '-delete']);
+  await runTool('chown', ['-R', '-h', '-P', `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`, folder]);
+  await runTool('chmod', ['-R', 'u=rwX,go=rX,ug-s', folder]);
 };

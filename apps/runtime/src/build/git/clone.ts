@@ -102,7 +102,10 @@ const fetchBranch = async (
 ): Promise<void> => {
   const tooLarge = new AbortController();
   const measuring = setInterval(() => {
-    void diskBytes(gitDir, MAX_BYTES).then((bytes) => bytes > MAX_BYTES && tooLarge.abort());
+    diskBytes(gitDir).then(
+      (bytes) => bytes > MAX_BYTES && tooLarge.abort(),
+      () => undefined,
+    );
   }, MEASURE_EVERY_MS);
   try {
     const ref = `refs/heads/${branch}`;

@@ -1,17 +1,14 @@
-import { execFile } from 'node:child_process';
-import { chmod, chown, lchown, lstat, mkdir, readdir, readFile, realpath } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdir, readdir, readFile, realpath } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { promisify } from 'node:util';
 import type { SubordinateIds } from '@berth/host-requirements';
 import { agentFolders } from '../../agent/agent-folders.js';
 import { removeTree } from '../../remove-tree.js';
+import { runTool } from '../../run-tool.js';
 import type { GuestFolders } from '../box-spec.js';
 import { DiskImage } from './disk-image.js';
 import type { UserIds } from './image-user.js';
 import { mountPointsBelow } from './mount-points.js';
 import { DISK } from './paths-inside.js';
-
-const run = promisify(execFile);
 
 /** Unit of `Stats.blocks`. */
 const BLOCK_BYTES = 512;
@@ -52,8 +49,7 @@ export class AgentDisks {
   async rootLayer(agentId: string, key: string | null): Promise<string | null> {
     const roots = join(this.#mountPointOf(agentId), DISK.root);
     for (const name of await readdir(roots).catch(() => [])) {
-      // Its paths may be longer than a system call takes.
-      if (name !== key) await run('rm', ['-rf', '--', join(roots, name)]);
+      if (name !== key) await removeTree(join(roots, name));
     }
     if (key === null) return null;
     const layer = join(roots, key);
@@ -77,7 +73,7 @@ export class AgentDisks {
     const [uid, gid] = [this.ids.uid + user.uid, this.ids.gid + user.gid];
     if (before === uid) return;
     await chown(volume, uid, gid);
-    if (before >= this.ids.uid) await changeOwner(volume, before, uid, gid);
+    if (before >= this.ids.uid) await changeOwner([volume], [`--from=${before}`, `${uid}:${gid}`]);
   }
 
   /** A no-op if it is not mounted. Errors: `box_stuck`. */
@@ -114,14 +110,7 @@ export class AgentDisks {
 
   /** Gives the guest's folders to the guest, with the lines that the host has written to its log. */
   async handOver({ run, logs, journal }: GuestFolders, guest: number): Promise<void> {
-    for (const folder of [run, logs, journal]) await this.#handOver(folder, guest);
-  }
-
-  async #handOver(path: string, guest: number): Promise<void> {
-    const info = await lstat(path);
-    if (info.uid !== this.ids.uid + guest) await lchown(path, this.ids.uid + guest, this.ids.gid + guest);
-    if (!info.isDirectory()) return;
-    for (const name of await readdir(path)) await this.#handOver(join(path, name), guest);
+    await changeOwner([run, logs, journal], [`${this.ids.uid + guest}:${this.ids.gid + guest}`]);
   }
 
   #imageOf(agentId: string): DiskImage {
@@ -137,12 +126,7 @@ export class AgentDisks {
   }
 }
 
-/** Changes the owner of everything below that belongs to `before`; follows no symbolic link. */
-const changeOwner = async (folder: string, before: number, uid: number, gid: number): Promise<void> => {
-  for (const name of await readdir(folder)) {
-    const path = join(folder, name);
-    const info = await lstat(path);
-    if (info.uid === before) await lchown(path, uid, gid);
-    if (info.isDirectory()) await changeOwner(path, before, uid, gid);
-  }
+/** Changes the owner of the folders with everything in them; follows no symbolic link. */
+const changeOwner = async (folders: readonly string[], options: readonly string[]): Promise<void> => {
+  await runTool('chown', ['-R', '-h', '-P', ...options, '--', ...folders]);
 };

@@ -125,8 +125,7 @@ const launch = async (
 const watchDisk = (folders: readonly string[], limit: number, onFull: () => void): Disposable => {
   let over = false;
   const measure = async (): Promise<void> => {
-    let total = 0;
-    for (const folder of folders) total += await diskBytes(folder, limit);
+    const total = await diskBytes(...folders).catch(() => 0);
     if (total > limit && !over) onFull();
     else if (!over) timer = setTimeout(() => void measure(), MEASURE_EVERY_MS);
   };

@@ -23,6 +23,9 @@ const ALL_VARIANTS: readonly (readonly [string, HostFeatures])[] = [
   ['without root', { cgroups: 'none', users: false }],
 ];
 
+/** Makes paths that are longer than a system call takes. */
+const NEST = 'for (let i = 0; i < 30; i++) { fs.mkdirSync("n".repeat(200)); process.chdir("n".repeat(200)); }';
+
 describe('the process driver', () => {
   let host: HostFixture;
 
@@ -50,10 +53,12 @@ describe('the process driver', () => {
   };
 
   it.each(ALL_VARIANTS)(
-    '%s keeps the volume on stop and deletes everything on removal',
+    '%s keeps the volume on stop and deletes everything on removal, however deep it is',
     async (_, features) => {
       host = await HostFixture.open({ features });
       const agentId = await start();
+      for (const folder of ['$BERTH_VOLUME', '$TMPDIR'])
+        expect(await sh(agentId, `cd ${folder} && node -e '${NEST}' && echo nested`)).toBe('nested');
       await sh(
         agentId,
         'mkdir -p $BERTH_VOLUME/d && echo kept > $BERTH_VOLUME/d/f && chmod 0 $BERTH_VOLUME/d',

@@ -101,7 +101,7 @@ export class WorkspaceMounts {
   }
 
   async volumeBytes(agentId: string): Promise<number> {
-    return diskBytes(this.#ownFolders(agentId).volume, Number.POSITIVE_INFINITY);
+    return diskBytes(this.#ownFolders(agentId).volume);
   }
 
   /** Deletes the agent's volume and temporary files. */

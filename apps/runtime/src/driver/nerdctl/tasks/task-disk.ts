@@ -1,18 +1,17 @@
-import { execFile } from 'node:child_process';
 import { chmod, mkdir, readdir, rename, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { removeTree } from '../../../remove-tree.js';
+import { runTool, ToolFailure } from '../../../run-tool.js';
 import { grantFolder, reclaimFolder, unfinishedOf } from '../../code-folder.js';
+import { DriverError } from '../../driver-error.js';
 import { DiskImage } from '../disk-image.js';
-
-const run = promisify(execFile);
 
 /** ext4 needs this much to store anything at all. */
 const LEAST_FREE_BYTES = 64 * 1024;
 /** Without owners, which the folder gets afterwards, and without extended attributes, which only the task could have set. */
 const COPY = ['-R', '-d', '--preserve=mode,timestamps,links'];
 const NO_SPACE = /No space left on device/;
+const TOO_LONG = /File name too long/;
 
 interface HostUser {
   readonly uid: number;
@@ -54,10 +53,10 @@ export class TaskDisks {
     await chmod(mount, 0o700);
     const [code, tmp] = [join(mount, 'code'), join(mount, 'tmp')];
     await mkdir(tmp);
-    const fits = await run('cp', [...COPY, '-T', folder, code]).then(
+    const fits = await copyFolder(folder, code).then(
       () => true,
       (error: unknown) => {
-        if (error instanceof Error && 'stderr' in error && NO_SPACE.test(String(error.stderr))) return false;
+        if (error instanceof ToolFailure && NO_SPACE.test(error.complaint)) return false;
         throw error;
       },
     );
@@ -104,12 +103,22 @@ export class TaskDisks {
   }
 }
 
+/** `to` does not exist yet. Errors: `spec_unsupported` for a tree that is deeper than a copy can be. */
+const copyFolder = async (folder: string, to: string): Promise<void> => {
+  try {
+    await runTool('cp', [...COPY, '-T', folder, to]);
+  } catch (error) {
+    if (!(error instanceof ToolFailure && TOO_LONG.test(error.complaint))) throw error;
+    throw new DriverError('spec_unsupported', 'The code has paths that are longer than 4,096 bytes.');
+  }
+};
+
 /** Replaces a folder by a copy of the other. Leaves nothing of a copy that fails, such as on a full disk of the host. */
 const replaceFolder = async (folder: string, by: string): Promise<void> => {
   const next = unfinishedOf(folder);
   try {
     await removeTree(next);
-    await run('cp', [...COPY, '-T', by, next]);
+    await copyFolder(by, next);
     await removeTree(folder);
     await rename(next, folder);
   } catch (error) {
