@@ -3,10 +3,12 @@ import { guestEnv } from '@berth/guest-protocol';
 import { closeInherited } from './close-inherited.js';
 import { readGuestConfig } from './config.js';
 import { startGuest } from './start-guest.js';
+import { surviveRejections } from './unhandled-rejections.js';
 import { createUserNamespace } from './user-namespace.js';
 
 const GRACE_MS = 10_000;
 
+surviveRejections(process.stderr);
 try {
   closeInherited();
   // A terminal's shell changes its user but keeps its groups, so drop root's groups.

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { ConfigError, EXIT_CONFIG, EXIT_UNSUITABLE_HOST, UnsuitableHostError } from '@berth/config';
 import { DataFolderInUseError, DataFolderUnusableError } from '@berth/embedded';
 import { PortUnavailableError } from '@berth/host-requirements';
-import { createLogger, startTelemetry, type Logger } from '@berth/telemetry';
+import { createLogger, startTelemetry, surviveRejections, type Logger } from '@berth/telemetry';
 import { readStandaloneConfig, type StandaloneConfig } from './config.js';
 import { bootstrapKeyFile, startStandalone, type RunningStandalone } from './standalone.js';
 
@@ -18,6 +18,7 @@ const main = async (): Promise<void> => {
   const config = readStandaloneConfig(process.env);
   const logOf = (service: string): Logger =>
     createLogger({ service, level: config.logLevel, pretty: process.stdout.isTTY });
+  surviveRejections(logOf('standalone'));
   const telemetry = await startTelemetry({
     service: 'berth',
     ...(config.otlpEndpoint === undefined ? {} : { otlpEndpoint: config.otlpEndpoint }),

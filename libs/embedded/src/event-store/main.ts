@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { inspect } from 'node:util';
 import { readConfig } from './config.js';
 import { startEventStoreServer } from './server.js';
 
@@ -32,4 +33,8 @@ function fail(error: unknown): void {
   process.exit(1);
 }
 
+// A request must not end the log of all others.
+process.on('unhandledRejection', (reason) => {
+  process.stderr.write(`event store: nothing handled a failure: ${inspect(reason)}\n`);
+});
 main().catch(fail);

@@ -1,6 +1,8 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { freePort } from '@berth/testing';
 import { describe, expect, it } from 'vitest';
 
 /** A service whose stop takes a moment, in a process with a library like those that end child processes at an exit. */
@@ -20,6 +22,21 @@ const PROGRAM = `
     });
   setInterval(() => undefined, 1_000);
   process.stdout.write('started ');
+`;
+
+/** A service that fails without a handler, and then prints what it counts. */
+const FAILING = `
+  import { setTimeout as delay } from 'node:timers/promises';
+  import { runMain } from '@berth/service';
+  const metricsPort = Number(process.env.PORT);
+  await runMain({
+    name: 'test', env: {}, readConfig: () => ({ logLevel: 'info', metricsPort }),
+    start: async () => ({ name: 'test', stop: async () => undefined }),
+  });
+  Promise.reject(new Error('by the input of an agent'));
+  await delay(0);
+  console.log(await (await fetch('http://127.0.0.1:' + metricsPort + '/metrics')).text());
+  process.kill(process.pid, 'SIGTERM');
 `;
 
 const startProgram = async () => {
@@ -42,6 +59,16 @@ describe('the process of a service', () => {
       expect(await ended()).toEqual(['started stopped', 0, null]);
     },
   );
+
+  it('survives a failure that nothing handles, and logs and counts it', async () => {
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--input-type=module', '--eval', FAILING],
+      { cwd: import.meta.dirname, env: { ...process.env, PORT: String(await freePort()) }, timeout: 20_000 },
+    );
+    expect(stdout).toContain('by the input of an agent');
+    expect(stdout).toContain('berth_unhandled_rejections_total 1');
+  });
 
   it('goes on stopping the service at further signals', async () => {
     const { child, ended } = await startProgram();

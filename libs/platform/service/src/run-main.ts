@@ -6,7 +6,13 @@ import {
   type Env,
   type ServiceEnv,
 } from '@berth/config';
-import { createLogger, startTelemetry, type Logger, type Telemetry } from '@berth/telemetry';
+import {
+  createLogger,
+  startTelemetry,
+  surviveRejections,
+  type Logger,
+  type Telemetry,
+} from '@berth/telemetry';
 import type { Stoppable } from './stoppable.js';
 
 /** Log and telemetry settings of every process. */
@@ -36,6 +42,7 @@ export const runMain = async <Config extends ProcessEnv>(main: Main<Config>): Pr
   process.on('SIGHUP', () => undefined);
   const config = configOrExit(main);
   const log = createLogger({ service: main.name, level: config.logLevel });
+  surviveRejections(log);
   const telemetry = await startTelemetry({
     service: main.name,
     ...(config.otlpEndpoint === undefined ? {} : { otlpEndpoint: config.otlpEndpoint }),
@@ -105,6 +112,10 @@ const stopOnSignal = (service: Stoppable, telemetry: Telemetry, log: Logger): vo
     draining = true;
     log.info('taking no more calls');
     telemetry.setReady(false);
-    void Promise.resolve(service.drain?.(DRAIN_WITHIN_MS)).finally(() => stop('SIGUSR2'));
+    const drained = (): void => stop('SIGUSR2');
+    Promise.resolve(service.drain?.(DRAIN_WITHIN_MS)).then(drained, (error: unknown) => {
+      log.error({ err: error }, 'could not drain');
+      drained();
+    });
   });
 };

@@ -12,4 +12,5 @@ export {
 export { redact, redactText } from './redaction.js';
 export { requestContext, type RequestCaller, type RequestContext } from './request-context.js';
 export { startTelemetry, type Telemetry, type TelemetryOptions } from './telemetry.js';
+export { surviveRejections } from './unhandled-rejections.js';
 export { injectTrace, withSpan, type SpanOptions, type TraceCarrier } from './tracing.js';

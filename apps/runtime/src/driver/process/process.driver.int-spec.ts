@@ -24,7 +24,8 @@ const ALL_VARIANTS: readonly (readonly [string, HostFeatures])[] = [
 ];
 
 /** Makes paths that are longer than a system call takes. */
-const NEST = 'for (let i = 0; i < 30; i++) { fs.mkdirSync("n".repeat(200)); process.chdir("n".repeat(200)); }';
+const NEST =
+  'for (let i = 0; i < 30; i++) { fs.mkdirSync("n".repeat(200)); process.chdir("n".repeat(200)); }';
 
 describe('the process driver', () => {
   let host: HostFixture;
