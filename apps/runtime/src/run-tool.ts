@@ -20,10 +20,8 @@ const COMPLAINT_CHARACTERS = 4_096;
 
 /** Runs a tool of this host to its end, and returns its output. Errors: `ToolFailure`; those of spawn. */
 export const runTool = async (program: string, args: readonly string[]): Promise<string> => {
-  const child = spawn(program, args, {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, LC_ALL: 'C' },
-  });
+  // Complaints are in English.
+  const child = spawn('env', ['LC_ALL=C', program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   const [output, complaint, [code]] = await Promise.all([
     text(child.stdout),
     beginningOf(child.stderr),

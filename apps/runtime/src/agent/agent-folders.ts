@@ -11,6 +11,8 @@ export interface AgentFolders {
   /** This folder and `tmp` are the only ones that the agent's own user can write to. */
   readonly volume: string;
   readonly tmp: string;
+  /** What the agent sees in place of folders that all users of the host share. */
+  readonly covers: string;
   /** Staged files. Next to the volume so that a rename into it works; accessible to the guest only. */
   readonly staging: string;
   readonly state: string;
@@ -26,6 +28,7 @@ export const agentFolders = (dataDir: string, agentId: string): AgentFolders => 
     run: join(root, 'run'),
     volume: join(root, 'volume'),
     tmp: join(root, 'tmp'),
+    covers: join(root, 'covers'),
     staging: join(root, 'staging'),
     state: join(root, 'state.json'),
   };

@@ -7,8 +7,11 @@ describe('the script that launches a guest', () => {
     const script = launchScript({
       groups: ['/cg/agt/cgroup.procs'],
       view: {
+        namespaces: ['--mount', '--ipc'],
         root: '/run/berth',
         mounts: [{ from: '/data/v', to: '/run/berth/volume', kind: 'folder', readOnly: false }],
+        covers: [{ at: '/tmp', from: '/data/tmp' }],
+        kept: [],
       },
       noNewPrivileges: true,
       command: ['/bin/node', '/guest/main.js'],
@@ -17,7 +20,35 @@ describe('the script that launches a guest', () => {
     expect(at('echo 0 > /cg/agt/cgroup.procs')).toBeGreaterThan(-1);
     expect(at('unshare --mount')).toBeGreaterThan(at('echo 0'));
     expect(at('mount --bind /data/v /run/berth/volume')).toBeGreaterThan(at('unshare --mount'));
+    expect(at('mount --bind /data/tmp /tmp')).toBeGreaterThan(at('mount --bind /data/v'));
     expect(at('exec setpriv --no-new-privs -- /bin/node /guest/main.js')).toBeGreaterThan(at('mount --bind'));
+  });
+
+  it('holds what a covered folder hides, and puts it back at its path', () => {
+    const script = launchScript({
+      groups: [],
+      view: {
+        namespaces: ['--mount'],
+        root: '/run/berth',
+        mounts: [],
+        covers: [
+          { at: '/tmp', from: '/tmp/data/covers/tmp' },
+          { at: '/dev/shm', type: 'tmpfs', options: 'mode=1777' },
+        ],
+        kept: ['/tmp/data'],
+      },
+      noNewPrivileges: false,
+      command: ['true'],
+    });
+    const mounts = [...script.matchAll(/^u?mount .*$/gm)].map(([line]) => line);
+    expect(mounts.slice(1, -1)).toEqual([
+      'mount --bind /tmp/data/covers/tmp /run/berth/.kept/0',
+      'mount --bind /tmp/data /run/berth/.kept/1',
+      'mount --bind /run/berth/.kept/0 /tmp',
+      'mount -t tmpfs -o mode=1777 berth /dev/shm',
+      'mount --bind /run/berth/.kept/1 /tmp/data',
+      'umount /run/berth/.kept/0 /run/berth/.kept/1',
+    ]);
   });
 
   it('passes any path unchanged', () => {

@@ -22,7 +22,7 @@ describe('a task of the process driver', () => {
     const processGroup = { create, kill: () => Promise.resolve() } as unknown as ProcessGroup;
     const inside = { code: folder, tmp: folder, path: process.env['PATH'] ?? '' };
     const workspaceMounts = {
-      prepareTask: () => Promise.resolve({ inside, view: null, home: folder }),
+      prepareTask: () => Promise.resolve({ inside, view: null, stores: [] }),
       removeTask: () => Promise.resolve(),
     } as unknown as WorkspaceMounts;
     const means: TaskMeans = {

@@ -38,7 +38,7 @@ export const runProcessTask = async (
   if (runAs !== null && !(await toolExists('setpriv')))
     throw new DriverError('spec_unsupported', 'This host lacks setpriv (util-linux), which builds need.');
   await processGroup.kill(taskId);
-  const workspace = await workspaceMounts.prepareTask(taskId, folder, runAs);
+  const workspace = await workspaceMounts.prepareTask(taskId, folder, runAs, spec.limits.memoryBytes);
   try {
     if (runAs !== null) await grantFolder(folder, runAs);
     return await runIn(workspace, spec, means, onOutput, signal);
@@ -71,7 +71,9 @@ const runIn = async (
   signal.addEventListener('abort', abort);
   // It may have been aborted during the launch.
   if (signal.aborted) abort();
-  using measuring = watchDisk([spec.folder, workspace.home], spec.limits.diskBytes, () => kill('disk_full'));
+  using measuring = watchDisk([spec.folder, ...workspace.stores], spec.limits.diskBytes, () =>
+    kill('disk_full'),
+  );
   void measuring;
   try {
     const [code, killedBy] = (await once(child, 'exit')) as [number | null, string | null];

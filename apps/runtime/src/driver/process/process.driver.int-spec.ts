@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { newId } from '@berth/kernel';
 import { afterEach, describe, expect, it } from 'vitest';
 import { GUEST_MAIN, HostFixture } from '../../__fixtures__/host.fixture.js';
 import { agentFolders } from '../../agent/agent-folders.js';
@@ -26,6 +28,19 @@ const ALL_VARIANTS: readonly (readonly [string, HostFeatures])[] = [
 /** Makes paths that are longer than a system call takes. */
 const NEST =
   'for (let i = 0; i < 30; i++) { fs.mkdirSync("n".repeat(200)); process.chdir("n".repeat(200)); }';
+
+const SHARED = ['/tmp', '/var/tmp', '/dev/shm', '/run/lock'].filter((folder) => existsSync(folder));
+
+/** What a user owns in the folders that all users share, and its System V IPC. */
+const leftBy = (uid: string): readonly string[] => {
+  const files = spawnSync('find', [...SHARED, '-maxdepth', '1', '-uid', uid], { encoding: 'utf8' }).stdout;
+  const ipc = ['shm', 'msg', 'sem'].flatMap((kind) =>
+    readFileSync(`/proc/sysvipc/${kind}`, 'utf8')
+      .split('\n')
+      .filter((line) => line.trim().split(/\s+/).includes(uid)),
+  );
+  return [...files.split('\n').filter((line) => line !== ''), ...ipc];
+};
 
 describe('the process driver', () => {
   let host: HostFixture;
@@ -138,7 +153,7 @@ describe('the process driver', () => {
         join(theirs, 'f'),
         agentFolders(host.dataDir, one).state,
       ]) {
-        expect(await sh(one, `cat ${path} 2>&1`)).toMatch(/Permission denied/);
+        expect(await sh(one, `cat ${path} 2>&1`)).toMatch(/Permission denied|No such file/);
       }
       expect(await sh(one, `kill -9 $(pgrep -u 0 -f ${GUEST_MAIN}) 2>&1`)).toMatch(/not permitted/);
       expect(await sh(other, 'echo still')).toBe('still');
@@ -150,4 +165,43 @@ describe('the process driver', () => {
       ).not.toMatch(/^x$/m);
     },
   );
+
+  it.each(AS_ROOT)(
+    '%s leaves to the next user of its id nothing that an agent has stored where all users do',
+    async (_, features) => {
+      host = await HostFixture.open({ features });
+      const agentId = await start();
+      const uid = await sh(agentId, 'id -u');
+      const leave = `umask 77; for d in ${SHARED.join(' ')}; do mkdir $d/of-${uid}; echo s > $d/of-${uid}/f; done`;
+      expect(await sh(agentId, `${leave}; ipcmk -M 64 -Q -S 1 > /dev/null; cat /tmp/of-${uid}/f`)).toBe('s');
+      const download = {
+        kind: 'download',
+        path: `/tmp/of-${uid}/f`,
+        within: 'agent',
+        limitBytes: 9,
+      } as const;
+      expect(await (await host.transfer(agentId, 1, download)).body.text()).toBe('s\n');
+      if (features?.views !== false) expect(leftBy(uid)).toEqual([]);
+      await host.agents.remove(agentId);
+      expect(leftBy(uid)).toEqual([]);
+    },
+  );
+
+  it.each(AS_ROOT)('%s leaves nothing there that a build has stored', async (_, features) => {
+    host = await HostFixture.open({ features });
+    const taskId = newId('dep');
+    const folder = host.driver.codeFolder(newId('agt'), taskId);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const script = `for d in ${SHARED.join(' ')}; do touch $d/of-$(id -u); done; ipcmk -M 64; id -u`;
+    const limits = { memoryBytes: 1e9, cpus: 1, processes: 100, diskBytes: 1e9 };
+    let output = '';
+    await host.driver.runTask(
+      { taskId, folder, script, env: {}, limits, network: 'public', runtimeClass: null },
+      (chunk) => (output += chunk.toString('utf8')),
+      new AbortController().signal,
+    );
+    const uid = output.trim().split('\n').at(-1) ?? '';
+    expect(uid).toMatch(/^\d{4,}$/);
+    expect(leftBy(uid)).toEqual([]);
+  });
 });

@@ -12,6 +12,7 @@ import { ownGroupMemory, type HostMemory } from '../host-memory.js';
 import { DriverError } from '../driver-error.js';
 import type { ImageBuildEnd, TaskEnd, TaskSpec } from '../task-spec.js';
 import { refuseSource, refuseUnsupported } from '../requirements.plan.js';
+import { AgentUsers } from './agent-users.js';
 import { CgroupProcessGroup } from './cgroup-process-group.js';
 import { launchGuest, toolExists } from './launch-guest.js';
 import { launchScript } from './launch-script.js';
@@ -52,7 +53,7 @@ const EPOCH_VARIABLE = 'BERTH_BOX_EPOCH';
 
 interface HostFeatures {
   readonly processGroup: ProcessGroup;
-  readonly uids: UidAllocation | null;
+  readonly users: AgentUsers | null;
   readonly workspaceMounts: WorkspaceMounts;
   readonly noNewPrivileges: boolean;
   readonly capabilities: DriverCapabilities;
@@ -88,6 +89,7 @@ export class ProcessDriver extends Driver {
       : null;
     const workspaceMounts = await WorkspaceMounts.open({
       dataDir,
+      guestMain: this.options.guestMain,
       asRoot,
       useViews: features.views ?? true,
       outside: outsideDir ?? join('/var/lib/berth', this.#instance),
@@ -116,7 +118,8 @@ export class ProcessDriver extends Driver {
       runtimeClasses: [],
     };
     const noNewPrivileges = await toolExists('setpriv');
-    this.#features = { processGroup, uids, workspaceMounts, noNewPrivileges, capabilities };
+    const users = uids === null ? null : new AgentUsers(uids, !workspaceMounts.coversSharedFolders);
+    this.#features = { processGroup, users, workspaceMounts, noNewPrivileges, capabilities };
     log.warn(
       { isolation: capabilities.isolation, limits: capabilities.limits },
       'Agents run as plain processes of this host. Do not run code of untrusted users.',
@@ -129,18 +132,18 @@ export class ProcessDriver extends Driver {
   }
 
   async start(spec: BoxSpec): Promise<Box> {
-    const { processGroup, uids, workspaceMounts, noNewPrivileges, capabilities } = this.#open;
+    const { processGroup, users, workspaceMounts, noNewPrivileges, capabilities } = this.#open;
     const { agentId, limits, guestFolders } = spec;
     refuseUnsupported(spec, capabilities);
     await this.stop(agentId, 0);
-    const uid = await uids?.allocate(agentId);
-    const runAs = uid === undefined ? null : { uid, gid: uid };
-    const { inside, view } = await workspaceMounts.prepare(agentId, codeOf(spec.source), runAs);
+    const runAs = (await users?.of(agentId)) ?? null;
+    const code = codeOf(spec.source);
+    const { inside, view, node } = await workspaceMounts.prepare(agentId, code, runAs, limits.memoryBytes);
     const groups = await processGroup.create(agentId, {
       memoryBytes: limits.memoryBytes + GUEST_MEMORY_BYTES,
       processes: limits.processes,
     });
-    const command = [process.execPath, this.options.guestMain];
+    const command = [node, this.options.guestMain];
     const socket = join(guestFolders.run, 'guest.sock');
     const { identity, gone } = await launchGuest({
       script: launchScript({ groups, view, noNewPrivileges, command }),
@@ -170,13 +173,12 @@ export class ProcessDriver extends Driver {
   }
 
   async runTask(spec: TaskSpec, onOutput: (chunk: Buffer) => void, signal: AbortSignal): Promise<TaskEnd> {
-    const { uids, ...means } = this.#open;
-    const uid = await uids?.allocate(spec.taskId);
-    const runAs = uid === undefined ? null : { uid, gid: uid };
+    const { users, ...means } = this.#open;
+    const runAs = (await users?.of(spec.taskId)) ?? null;
     const task = { ...means, runAs, markPrefix: this.#instance };
     const end = await runProcessTask(spec, task, onOutput, signal);
     // Kept after a failure: processes of the task may still run as this user.
-    await uids?.release(spec.taskId);
+    await users?.release(spec.taskId);
     return end;
   }
 
@@ -225,7 +227,7 @@ export class ProcessDriver extends Driver {
   async remove(agentId: string): Promise<void> {
     await this.stop(agentId, 0);
     await this.#open.workspaceMounts.remove(agentId);
-    await this.#open.uids?.release(agentId);
+    await this.#open.users?.release(agentId);
   }
 
   async list(): Promise<readonly ListedBox[]> {
