@@ -50,6 +50,13 @@ describe('the typed lint', () => {
       expect(found).toMatch(new RegExp(`/${rule}\\.ts:\\d+: \\w+\\(${rule}\\)`));
   });
 
+  it('reports a promise without a handler, also one that is marked as such', async () => {
+    const f = 'const f = async () => 1;';
+    expect(await lint({ 'a.ts': `${f}\nexport const g = () => {\n  void f();\n};` })).toMatch(
+      /no-floating-promises/,
+    );
+  });
+
   it('reports a cycle of imports', async () => {
     const found = await lint({
       'a.ts': `import { b } from './b.js';\nexport const a = () => b();`,

@@ -1,4 +1,5 @@
 import { basename, dirname } from 'node:path';
+import { detach } from '@berth/kernel';
 import { guestEnv } from '@berth/guest-protocol';
 import { closeInherited } from './close-inherited.js';
 import { readGuestConfig } from './config.js';
@@ -18,7 +19,7 @@ try {
   // A socket path holds at most 107 bytes; relative to its own folder it always fits.
   process.chdir(dirname(config.socket));
   const guest = await startGuest({ ...config, socket: basename(config.socket) }, process.env[guestEnv.mark]);
-  process.once('SIGTERM', () => void guest.stop(GRACE_MS));
+  process.once('SIGTERM', () => detach(guest.stop(GRACE_MS)));
   await guest.ended;
   process.exit(0);
 } catch (error) {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { detach } from '@berth/kernel';
 import { API_SOCKET, DELIVERIES_FILE, guestEnv } from '@berth/guest-protocol';
 import type { GuestConfig } from './config.js';
 import { DeliveryJournal } from './delivery/delivery-journal.js';
@@ -58,13 +59,16 @@ export const startGuest = async (config: GuestConfig, mark: string | undefined):
   server.listen(config.socket);
   await once(server, 'listening');
   const stop = async (graceMs: number): Promise<void> => {
-    await guest.shutDown(graceMs);
-    server.close();
-    server.closeAllConnections();
-    ended.resolve();
+    try {
+      await guest.shutDown(graceMs);
+    } finally {
+      server.close();
+      server.closeAllConnections();
+      ended.resolve();
+    }
   };
-  const watch = watchSocket(config.socket, () => void stop(0));
-  void ended.promise.then(() => clearInterval(watch));
+  const watch = watchSocket(config.socket, () => detach(stop(0)));
+  detach(ended.promise.then(() => clearInterval(watch)));
   return { ended: ended.promise, stop };
 };
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
+import { detach } from '@berth/kernel';
 import { HOST_ACCESS_SOCKET, HOST_NAME } from '@berth/contracts/operations';
 import type { HostAccess } from '@berth/embedded';
 import { servePrivately, type PrivateServer } from '@berth/sockets';
@@ -17,7 +18,7 @@ export const serveHostAccess = async (
 ): Promise<PrivateServer | undefined> => {
   const path = join(dataDir, HOST_ACCESS_SOCKET);
   try {
-    return await servePrivately(path, (request, response) => void respond(request, response, access, log));
+    return await servePrivately(path, (request, response) => detach(respond(request, response, access, log)));
   } catch (error) {
     log.warn({ err: error, path }, '`berth hosts add` does not work on this host');
     return undefined;

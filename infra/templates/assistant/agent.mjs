@@ -56,9 +56,9 @@ const json = (response, status, body) => {
 };
 
 const chat = async (request, response) => {
-  const chunks = [];
-  for await (const chunk of request) chunks.push(chunk);
   try {
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
     json(response, 200, { response: await answer(JSON.parse(Buffer.concat(chunks).toString('utf8'))) });
   } catch (error) {
     console.error(JSON.stringify({ level: 'error', message: error.message }));
@@ -68,7 +68,7 @@ const chat = async (request, response) => {
 
 const server = createServer((request, response) => {
   const route = `${request.method} ${request.url?.split('?')[0]}`;
-  if (route === 'POST /chat') void chat(request, response);
+  if (route === 'POST /chat') chat(request, response).catch(() => response.destroy());
   else if (route === 'GET /health') json(response, 200, { status: 'ok' });
   else json(response, 404, { error: 'not found' });
 });

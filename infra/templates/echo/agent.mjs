@@ -23,7 +23,7 @@ const chat = async (request, response) => {
 
 const server = createServer((request, response) => {
   const route = `${request.method} ${request.url?.split('?')[0]}`;
-  if (route === 'POST /chat') void chat(request, response);
+  if (route === 'POST /chat') chat(request, response).catch(() => response.destroy());
   else if (route === 'GET /health') json(response, 200, { status: 'ok' });
   else if (route === 'GET /schedules') json(response, 200, []);
   else json(response, 404, { error: 'not found' });

@@ -80,9 +80,9 @@ const json = (response, status, body) => {
 };
 
 const chat = async (request, response) => {
-  const chunks = [];
-  for await (const chunk of request) chunks.push(chunk);
   try {
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
     const text = await answer(JSON.parse(Buffer.concat(chunks).toString('utf8')));
     console.log(JSON.stringify({ level: 'info', message: 'answered a message' }));
     json(response, 200, { response: text });
@@ -93,7 +93,7 @@ const chat = async (request, response) => {
 
 const server = createServer((request, response) => {
   const route = `${request.method} ${request.url?.split('?')[0]}`;
-  if (route === 'POST /chat') void chat(request, response);
+  if (route === 'POST /chat') chat(request, response).catch(() => response.destroy());
   else if (route === 'GET /health') json(response, 200, { status: 'ok' });
   else json(response, 404, { error: 'not found' });
 });

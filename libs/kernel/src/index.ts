@@ -24,6 +24,7 @@ export {
   type EventDefinition,
   type PayloadOf,
 } from './event.js';
+export { detach } from './detach.js';
 export { defineErrors, type ErrorDefinition } from './error-registry.js';
 export { formatImageReference, parseImageReference, type ImageReference } from './image-reference.js';
 export { deriveId, idOf, newId, isId, type IdPrefix } from './ids.js';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { MintedKey } from '@berth/contracts/accounts';
-import { isDomainError } from '@berth/kernel';
+import { detach, isDomainError } from '@berth/kernel';
 import { servePrivately, type PrivateServer } from '@berth/sockets';
 import { Logger } from '@berth/telemetry';
 import { Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
@@ -29,13 +29,13 @@ export class RecoverySocket implements OnApplicationBootstrap, BeforeApplication
     const path = this.config.recoverySocket;
     try {
       this.#served = await servePrivately(path, (request, response) => {
-        void respond(request, response, () => this.recovery.recover(), this.log);
+        detach(respond(request, response, () => this.recovery.recover(), this.log));
       });
     } catch (error) {
       if (this.#tries++ === 0)
         this.log.warn({ err: error, path }, '`berth keys recover` does not work on this host yet');
       if (!this.#stopped)
-        this.#next = setTimeout(() => void this.onApplicationBootstrap(), TRY_AGAIN_MS).unref();
+        this.#next = setTimeout(() => detach(this.onApplicationBootstrap()), TRY_AGAIN_MS).unref();
     }
   }
 

@@ -1,5 +1,5 @@
 import type { AgentView, CreateAgent } from '@berth/contracts/agents';
-import { deriveId, DomainError } from '@berth/kernel';
+import { deriveId, detach, DomainError } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
 import { identityColumns, type AgentRow } from '../agent-list/agent-row.js';
 import { viewOf } from '../agent-list/agent-view.js';
@@ -98,7 +98,7 @@ export class AgentCreation {
   /** An agent whose owner was deleted while it was being created is deleted, too. */
   private async complete(creation: Omit<CreationAttempt, 'identity' | 'uniqueness'>): Promise<void> {
     const { agentId, request, profile } = creation;
-    if (await this.profiles.createOwner(request, profile)) void this.lifecycle.drive(agentId);
+    if (await this.profiles.createOwner(request, profile)) detach(this.lifecycle.drive(agentId));
     else await this.rollback.revoke({ ...creation, identity: identityIn(request), uniqueness: 'any agent' });
   }
 }

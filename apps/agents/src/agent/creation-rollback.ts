@@ -1,4 +1,4 @@
-import { isDomainError } from '@berth/kernel';
+import { detach, isDomainError } from '@berth/kernel';
 import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
 import { AgentLifecycle } from './agent-lifecycle.js';
@@ -47,7 +47,7 @@ export class CreationRollback {
   async revoke(attempt: CreationAttempt): Promise<void> {
     await this.attempts.revoke(attempt.agentId, attempt.request.accountId);
     await this.resources.releaseCreated(attempt);
-    void this.lifecycle.drive(attempt.agentId);
+    detach(this.lifecycle.drive(attempt.agentId));
   }
 
   /** Waits for rollbacks that continue in the background. */
@@ -57,7 +57,7 @@ export class CreationRollback {
 
   private async run(attempt: CreationAttempt): Promise<AttemptEnd> {
     const end = await this.attempts.end(attempt, attempt.request.accountId);
-    if (end === 'created') void this.lifecycle.drive(attempt.agentId);
+    if (end === 'created') detach(this.lifecycle.drive(attempt.agentId));
     else await this.resources.release(attempt);
     return end;
   }

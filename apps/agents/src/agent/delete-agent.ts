@@ -1,3 +1,4 @@
+import { detach } from '@berth/kernel';
 import type { AgentRef as AgentRequest } from '@berth/contracts/agents';
 import { Injectable } from '@nestjs/common';
 import { AgentIdentities } from '../personal-data/agent-identities.js';
@@ -32,6 +33,6 @@ export class AgentDeletion {
     await this.agents.handle(agentId, { type: 'RequestDeletion', at: new Date().toISOString() }, request);
     for (const claim of allClaimsOf(profile, identity))
       await this.reservations.release(claim, { agentId, attempt: null }, request);
-    void this.lifecycle.drive(agentId);
+    detach(this.lifecycle.drive(agentId));
   }
 }

@@ -1,5 +1,5 @@
 import type { AcceptedDeployment, Deploy } from '@berth/contracts/agents';
-import { deriveId, stepOf } from '@berth/kernel';
+import { deriveId, detach, stepOf } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
 import { AgentsFromLog } from '../agent-list/agents-from-log.js';
 import { AgentCommandHandler } from '../agent/agent.command-handler.js';
@@ -34,7 +34,7 @@ export class DeployCommandHandler {
       await this.deployments.handle(deploymentId, command, request);
     }
     await this.supersedeBefore(request, deploymentId);
-    void this.progress.drive(agentId);
+    detach(this.progress.drive(agentId));
     return { deploymentId, agent: await this.fromLog.view(accountId, agentId) };
   }
 

@@ -1,3 +1,4 @@
+import { detach } from '@berth/kernel';
 import type { AnnounceHost, HostOrders, ObservedAgent } from '@berth/contracts/agents';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
@@ -56,7 +57,10 @@ export class AnnounceHostHandler {
   ): Promise<void> {
     const { agentId, epoch } = observed;
     const agent = await this.agents.load(agentId);
-    if (agent.status === 'deleting') return void this.lifecycle.drive(agentId);
+    if (agent.status === 'deleting') {
+      detach(this.lifecycle.drive(agentId));
+      return;
+    }
     if (agent.status !== 'live' || agent.host !== host) {
       result.remove.push(agentId);
       return;
@@ -76,7 +80,7 @@ export class AnnounceHostHandler {
       origin(agent, `found/${observed.state}`),
     );
     if (settled.status === 'live' && settled.life.state !== agent.life.state)
-      void this.lifecycle.drive(agentId);
+      detach(this.lifecycle.drive(agentId));
   }
 
   /** Settles agents that should be awake or frozen on the host and are not. */
@@ -117,7 +121,7 @@ export class AnnounceHostHandler {
       origin(agent, 'absent'),
     );
     // The reconciler continues a transition that fails now.
-    void this.lifecycle.drive(agentId);
+    detach(this.lifecycle.drive(agentId));
   }
 }
 

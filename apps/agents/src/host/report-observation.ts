@@ -1,3 +1,4 @@
+import { detach } from '@berth/kernel';
 import type { ReportObservation } from '@berth/contracts/agents';
 import { Injectable } from '@nestjs/common';
 import { AgentCommandHandler, systemOrigin } from '../agent/agent.command-handler.js';
@@ -22,7 +23,7 @@ export class ObservationHandler {
     );
     await this.agents.handle(agentId, toCommand(report), origin);
     // A recovery continues in the background.
-    void this.lifecycle.drive(agentId);
+    detach(this.lifecycle.drive(agentId));
   }
 }
 

@@ -1,3 +1,4 @@
+import { detach } from '@berth/kernel';
 import {
   agentOwnersRequests,
   type ApplyDefaults,
@@ -24,14 +25,14 @@ export class PolicyNatsController {
   @HandleRequest(agentOwnersRequests.applyPolicy)
   async apply(change: ApplyPolicy): Promise<{ readonly agentsUpdated: number }> {
     await this.policies.apply(change);
-    void this.idleTimes.send({ endUserId: change.endUserId });
+    detach(this.idleTimes.send({ endUserId: change.endUserId }));
     return { agentsUpdated: await this.agents.countOf(change.accountId, change.endUserId) };
   }
 
   @HandleRequest(agentOwnersRequests.applyDefaults)
   async applyDefaults(change: ApplyDefaults): Promise<Record<string, never>> {
     await this.policies.applyDefaults(change);
-    void this.idleTimes.send({ accountId: change.accountId });
+    detach(this.idleTimes.send({ accountId: change.accountId }));
     return {};
   }
 

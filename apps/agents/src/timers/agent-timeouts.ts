@@ -1,3 +1,4 @@
+import { detach } from '@berth/kernel';
 import { Inject, Injectable } from '@nestjs/common';
 import { AgentCommandHandler, systemOrigin } from '../agent/agent.command-handler.js';
 import { AgentLifecycle } from '../agent/agent-lifecycle.js';
@@ -71,7 +72,7 @@ export class AgentTimeouts {
     const agent = await this.agents.load(agentId);
     if (agent.status !== 'live' || !AWAKE.has(agent.life.state)) return;
     await this.decideSuspension(agent);
-    void this.lifecycle.drive(agentId);
+    detach(this.lifecycle.drive(agentId));
   }
 
   /** Puts a running agent to sleep whose end user has used up its compute minutes, without keeping its processes. */

@@ -114,10 +114,11 @@ export class ChildProgram {
       const streams = [this.child.stdout, this.child.stderr];
       for (const stream of streams) stream?.on('data', check);
       this.child.once('error', (error) => fail(`could not be started: ${error.message}`));
-      void this.#exited.then(() => {
+      const end = (): void => {
         clearTimeout(timer);
         fail('ended before it was ready');
-      });
+      };
+      this.#exited.then(end, end);
     });
   }
 }

@@ -1,6 +1,6 @@
 import type { AgentUse } from '@berth/agent-client';
 import type { Chat, ChatReply } from '@berth/contracts/delivery';
-import { asFinal, asWithoutEffect, deriveId, isDomainError } from '@berth/kernel';
+import { asFinal, asWithoutEffect, deriveId, detach, isDomainError } from '@berth/kernel';
 import { requestContext } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
 import { AgentDispatcher } from './agent-dispatcher.js';
@@ -87,14 +87,14 @@ export class ChatCommandHandler {
     const outgoing = { deliveryId, agentId, conversationId, message };
     try {
       const response = await this.dispatcher.deliver(outgoing, awake, purpose, timeout);
-      void this.outcomes.answered(chat, deliveryId, response);
+      detach(this.outcomes.answered(chat, deliveryId, response));
       // The caller's next message without a conversation continues this one, on any instance.
       await shown;
       return { response, conversationId };
     } catch (error) {
       // The earlier attempt may still be in progress, and deliver the message after this one.
       const reported = chat.repeated === true ? withEarlierAttempt(error) : error;
-      void this.outcomes.failed(chat, deliveryId, reported);
+      detach(this.outcomes.failed(chat, deliveryId, reported));
       throw reported;
     }
   }

@@ -1,6 +1,6 @@
 import type { ActivityKind } from '@berth/contracts/agents';
 import type { FoundDelivery } from '@berth/contracts/runtime';
-import { asFinal, DomainError, isDomainError, type CommandEnvelope, type ErrorKind } from '@berth/kernel';
+import { asFinal, detach, DomainError, isDomainError, type CommandEnvelope, type ErrorKind } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
 import { AgentDispatcher, type Message } from './agent-dispatcher.js';
 import { answerGone, isOpenFailure, mayHaveBeenDelivered, recordedOutcome } from './delivery-failure.js';
@@ -80,11 +80,11 @@ export class EarlierMessage {
     if (awake instanceof Error) return this.conclude(repeated, delivery, awake, timeout);
     try {
       const response = await this.dispatcher.deliver({ ...message, conversationId }, awake, purpose, timeout);
-      void this.outcomes.answered(envelope, message.deliveryId, response);
+      detach(this.outcomes.answered(envelope, message.deliveryId, response));
       return response;
     } catch (error) {
       const reported = withEarlierAttempt(error);
-      void this.outcomes.failed(envelope, message.deliveryId, reported);
+      detach(this.outcomes.failed(envelope, message.deliveryId, reported));
       throw reported;
     }
   }
@@ -99,11 +99,11 @@ export class EarlierMessage {
     const { envelope, message } = repeated;
     const found = await timeout.within(this.find(repeated)).catch(() => undefined);
     if (found?.state === 'answered') {
-      void this.outcomes.answered(envelope, message.deliveryId, found.response);
+      detach(this.outcomes.answered(envelope, message.deliveryId, found.response));
       return found.response;
     }
     if (found?.state === 'failed') {
-      void this.outcomes.failed(envelope, message.deliveryId, errorOf(found));
+      detach(this.outcomes.failed(envelope, message.deliveryId, errorOf(found)));
       throw errorOf(found);
     }
     const neverDelivered = found?.state === 'absent' && isOver(delivery);

@@ -1,3 +1,4 @@
+import { detach } from '@berth/kernel';
 interface Waiting<Request, Response> {
   readonly request: Request;
   readonly resolve: (response: Response) => void;
@@ -21,7 +22,7 @@ export class GatheredCalls<Request, Response> {
   call(request: Request): Promise<Response> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ request, resolve, reject });
-      if (!this.#isRunning) void this.#runAll();
+      if (!this.#isRunning) detach(this.#runAll());
     });
   }
 

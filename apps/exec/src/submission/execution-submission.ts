@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { detach } from '@berth/kernel';
 import type { AwakeAgent } from '@berth/contracts/agents';
 import type { ExecutionView, SubmitExecution } from '@berth/contracts/exec';
 import { asFinal } from '@berth/kernel';
@@ -74,7 +75,7 @@ export class ExecutionSubmission {
       return await this.executions.submit(submission, submit);
     } catch (error) {
       // The log may have accepted this attempt. If it accepted another attempt, that one dispatches the command.
-      void this.refusals.withdraw(owned, attempt, 'not_accepted');
+      detach(this.refusals.withdraw(owned, attempt, 'not_accepted'));
       throw guestCommandUnavailable(error);
     }
   }

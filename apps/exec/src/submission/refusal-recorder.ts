@@ -1,3 +1,4 @@
+import { detach } from '@berth/kernel';
 import { backoff, pause } from '@berth/supervision';
 import { ServiceContext } from '@berth/service';
 import { Logger } from '@berth/telemetry';
@@ -26,7 +27,7 @@ export class RefusalRecorder {
     try {
       await this.refuse(owned, code);
     } catch {
-      void this.retry(owned, () => this.refuse(owned, code));
+      detach(this.retry(owned, () => this.refuse(owned, code)));
     }
   }
 

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { isDomainError } from '@berth/kernel';
+import { detach, isDomainError } from '@berth/kernel';
 import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
 import { ConnectionShares } from '../auth/connection-shares.js';
@@ -40,7 +40,7 @@ export class AppProxyHook {
     server.addHook('onRequest', (request, reply, done) => {
       if (request.appLabel === undefined) return done();
       reply.hijack();
-      void this.serve(request, reply, request.appLabel);
+      detach(this.serve(request, reply, request.appLabel));
     });
   }
 

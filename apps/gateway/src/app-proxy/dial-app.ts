@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { OpenedApp } from '@berth/contracts/agents';
 import { APP_PROTOCOL } from '@berth/contracts/runtime';
-import { DomainError } from '@berth/kernel';
+import { detach, DomainError } from '@berth/kernel';
 import { failureOf, readText } from '../files/agent-transfer.js';
 import type { HostConnections } from '../hosts/host-connections.js';
 import { agentUnavailable, parseTransferRefusal, publicErrorOf } from '../http/transfer-refusal.js';
@@ -29,7 +29,7 @@ export const dialApp = async (hosts: HostConnections, { ticket, ...target }: Ope
     request.socket?.setKeepAlive(true, PROBE_AFTER_MS);
     dialled.resolve(connection);
   });
-  request.once('response', (response) => void refusalOf(response).then(dialled.reject));
+  request.once('response', (response) => detach(refusalOf(response).then(dialled.reject, dialled.reject)));
   request.on('error', (error) => dialled.reject(failureOf(error)));
   request.end();
   return dialled.promise.finally(() => clearTimeout(timer));

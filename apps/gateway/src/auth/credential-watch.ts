@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isDomainError } from '@berth/kernel';
+import { detach, isDomainError } from '@berth/kernel';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { ApiRequest } from '../http/fastify-types.js';
 import { HttpRefusal } from '../http/http-refusal.js';
@@ -74,9 +74,8 @@ export class CredentialWatch {
   whileLong(request: Pick<ApiRequest, 'credential'>, cut: (reason: unknown) => void): Disposable {
     const over = new AbortController();
     const timer = setTimeout(() => {
-      void this.untilRefused(request, over.signal).then((reason) => {
-        if (reason !== undefined) cut(reason);
-      });
+      const refused = this.untilRefused(request, over.signal);
+      detach(refused.then((reason) => (reason === undefined ? undefined : cut(reason))));
     }, LONG_MS);
     return {
       [Symbol.dispose]: () => {
@@ -93,9 +92,8 @@ export class CredentialWatch {
       over: new AbortController(),
     };
     this.#watched.set(key, watched);
-    void this.#lookUntilRefused(watched).then((reason) => {
-      for (const settle of watched.listeners) settle(reason);
-    });
+    const refused = this.#lookUntilRefused(watched);
+    detach(refused.then((reason) => watched.listeners.forEach((settle) => settle(reason))));
     return watched;
   }
 

@@ -4,6 +4,7 @@ import { ServiceContext } from '@berth/service';
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { WebSocket } from 'ws';
+import { detach } from '@berth/kernel';
 import { CredentialWatch } from '../auth/credential-watch.js';
 import { envelopeOf } from '../auth/caller.js';
 import { agentOf } from '../agents/agent.resource.js';
@@ -75,7 +76,7 @@ export class ConsoleController {
     }
     const client = this.#sockets.accept(request, reply);
     if (client === undefined) host.terminate();
-    else void this.join(request, client, host);
+    else detach(this.join(request, client, host));
   }
 
   private async dial(
@@ -104,11 +105,9 @@ export class ConsoleController {
     const ended = new AbortController();
     const stopping = (): void => bridge.end(GOING_AWAY, 'The service stops.');
     this.context.stopping.addEventListener('abort', stopping, { once: true });
-    void this.credentials
-      .untilRefused(request, ended.signal)
-      .then((reason) =>
-        reason === undefined ? undefined : bridge.end(POLICY_VIOLATION, 'The credential is no longer valid.'),
-      );
+    const refused = this.credentials.untilRefused(request, ended.signal);
+    const refuse = (): void => bridge.end(POLICY_VIOLATION, 'The credential is no longer valid.');
+    detach(refused.then((reason) => (reason === undefined ? undefined : refuse())));
     await bridge.over;
     ended.abort();
     this.context.stopping.removeEventListener('abort', stopping);

@@ -1,3 +1,4 @@
+import { detach } from '@berth/kernel';
 import { filesRequests, type StagedRef } from '@berth/contracts/files';
 import { asWithoutEffect } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
@@ -61,7 +62,7 @@ export class StagedFiles {
       staging.abort(error instanceof Error ? error : new Error('receiving failed', { cause: error }));
       throw isStaged ? error : asWithoutEffect(error);
     } finally {
-      if (result === undefined) void this.#discard(agentId, staging);
+      if (result === undefined) detach(this.#discard(agentId, staging));
     }
   }
 

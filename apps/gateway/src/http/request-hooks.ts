@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { detach } from '@berth/kernel';
 import { framingProblem } from '@berth/sockets';
 import { requestContext, withSpan } from '@berth/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -31,7 +32,7 @@ const inServerSpan = (request: FastifyRequest, reply: FastifyReply, done: () => 
     typeof traceparent === 'string'
       ? { traceparent, ...(typeof tracestate === 'string' ? { tracestate } : {}) }
       : undefined;
-  void withSpan(
+  const span = withSpan(
     `${request.method} ${route}`,
     {
       kind: 'server',
@@ -49,6 +50,7 @@ const inServerSpan = (request: FastifyRequest, reply: FastifyReply, done: () => 
         carryOn(done);
       }),
   );
+  detach(span);
 };
 
 /** 404 and 405, before the body is read. */

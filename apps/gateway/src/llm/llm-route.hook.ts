@@ -1,4 +1,4 @@
-import { isDomainError } from '@berth/kernel';
+import { detach, isDomainError } from '@berth/kernel';
 import { UnfitRequest } from '@berth/sockets';
 import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
@@ -28,7 +28,7 @@ export class LlmRouteHook {
       if (dialect === undefined) return done();
       reply.hijack();
       // Only `llm` knows the account; it bounds what one account has of these.
-      if (this.shares.hold(HOLDER, reply)) void this.serve(request, reply, dialect);
+      if (this.shares.hold(HOLDER, reply)) detach(this.serve(request, reply, dialect));
       else refuse(reply.raw, dialect, request.id, TOO_MANY);
     });
   }

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GUEST_ROUTES } from '@berth/guest-protocol';
-import { DomainError } from '@berth/kernel';
+import { detach, DomainError } from '@berth/kernel';
 import { joinSockets } from '@berth/sockets';
 import type { Endpoint } from '../program/readiness.js';
 import type { UpgradeRoute } from '../server/stream-route.js';
@@ -43,7 +43,7 @@ export class AppConnections {
     const protocol = request.headers.upgrade ?? '';
     socket.write(`HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: ${protocol}\r\n\r\n`);
     if (head.length > 0) program.write(head);
-    void joinSockets(socket, program);
+    detach(joinSockets(socket, program));
   }
 
   /** Closes all connections. */

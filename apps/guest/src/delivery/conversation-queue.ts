@@ -1,3 +1,4 @@
+import { detach } from '@berth/kernel';
 /**
  * Runs work in lanes: sequentially within a lane, concurrently between lanes. An idle lane uses no memory. Queue
  * libraries have no lanes, and a guest has as few packages as possible.
@@ -25,9 +26,10 @@ export class ConversationQueue {
       () => undefined,
     );
     this.#tails.set(lane, tail);
-    void tail.then(() => {
+    const forget = (): void => {
       if (this.#tails.get(lane) === tail) this.#tails.delete(lane);
-    });
+    };
+    detach(tail.then(forget));
     return Promise.race([turn, expired]);
   }
 }

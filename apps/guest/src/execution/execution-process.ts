@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import { detach } from '@berth/kernel';
 import type { ExecutionStatus, PutProgram } from '@berth/guest-protocol';
 import { asAgent } from '../as-agent.js';
 import type { OutputPipes } from '../output/output-pipes.js';
@@ -62,7 +63,7 @@ export class ExecutionProcess {
       this.#exited.resolve(code ?? SIGNAL_BASE + (signal === null ? 0 : constants.signals[signal]));
     });
     const stopTimer = startTimer(task.timeoutMs, () => this.end('timed_out'));
-    void this.#exited.promise.then(stopTimer);
+    detach(this.#exited.promise.then(stopTimer));
     const closed = Promise.all([
       collect(this.#captured.stdout, (chunk) => this.#take(this.stdout, chunk)),
       collect(this.#captured.stderr, (chunk) => this.#take(this.stderr, chunk)),
@@ -79,9 +80,8 @@ export class ExecutionProcess {
     if (this.#hasExited || this.#cause !== undefined || pid === undefined) return;
     this.#cause = cause;
     const processes = ExecutionProcesses.of(pid, this.#executionId);
-    void (processes?.end(graceMs) ?? Promise.resolve())
-      .catch(() => undefined)
-      .then(() => this.#ended.resolve());
+    const ended = (): void => this.#ended.resolve();
+    (processes?.end(graceMs) ?? Promise.resolve()).then(ended, ended);
   }
 
   async #watch(closed: Promise<unknown>): Promise<Ending> {

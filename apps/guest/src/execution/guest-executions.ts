@@ -1,3 +1,4 @@
+import { detach } from '@berth/kernel';
 import type {
   ExecutionRecord,
   ExecutionReport,
@@ -149,7 +150,7 @@ export class GuestExecutions {
         (onOutput) => new ExecutionProcess(shell, task, environment.program, this.pipes, onOutput),
       );
       this.#running.set(executionId, execution);
-      void execution.ended.then(() => this.#running.delete(executionId));
+      detach(execution.ended.then(() => this.#running.delete(executionId)));
       return execution;
     } catch (error) {
       this.journal.forget(executionId);

@@ -3,6 +3,7 @@ import { closeSync, constants, mkdirSync, openSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { detach } from '@berth/kernel';
 
 /** Number of pipes to create at a time. */
 const BATCH = 32;
@@ -45,7 +46,7 @@ export class OutputPipes {
   /** Empties the folder, which only this object uses. */
   constructor(private readonly folder: string) {
     removeQuietly(folder);
-    void this.refill();
+    detach(this.refill());
   }
 
   /** Whether to wait for `refill` before `take`. */

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
+import { detach } from '@berth/kernel';
 import type { PutProgram } from '@berth/guest-protocol';
 import { asAgent } from '../as-agent.js';
 import { LineSplitter } from '../log/line-splitter.js';
@@ -108,7 +109,7 @@ const collect = async (stream: Readable | null, name: 'stdout' | 'stderr', log: 
     lines.push(chunk);
     if (!log.saturated) return;
     stream.pause();
-    void log.flush().then(() => stream.resume());
+    detach(log.flush().then(() => stream.resume()));
   });
   stream.on('end', () => lines.end());
   stream.on('error', () => lines.end());

@@ -1,5 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { API_REFUSALS, unfitRequest } from '@berth/guest-protocol';
+import { detach } from '@berth/kernel';
 import {
   GuardedServer,
   onExchange,
@@ -23,7 +24,7 @@ export class ApiRelay {
   /** `socket`: path of the host's `API_SOCKET`, which need not exist yet. */
   static async open(socket: string): Promise<ApiRelay> {
     const server = new GuardedServer(TIMEOUTS, BOUNDS, (listening) =>
-      onExchange(listening, (exchange) => void forward(socket, exchange)),
+      onExchange(listening, (exchange) => detach(forward(socket, exchange))),
     );
     const url = await server.listen({ host: '127.0.0.1', port: 0, url: undefined });
     return new ApiRelay(server, Number(new URL(url).port));

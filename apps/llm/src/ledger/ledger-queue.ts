@@ -1,5 +1,5 @@
 import type { CommandMeta, EventStreams } from '@berth/event-store';
-import { newId } from '@berth/kernel';
+import { detach, newId } from '@berth/kernel';
 
 /** An append grows with its commands, and all of them fail if it does. */
 const MOST_AT_ONCE = 128;
@@ -35,7 +35,7 @@ export class LedgerQueue<State, Command, Event> {
         return;
       }
       this.#waiting.set(ledgerId, [entry]);
-      void this.#drain(ledgerId, accountId);
+      detach(this.#drain(ledgerId, accountId));
     });
   }
 

@@ -1,3 +1,4 @@
+import { detach } from '@berth/kernel';
 import { GuardedServer, onExchange } from '@berth/sockets';
 import { ServiceContext } from '@berth/service';
 import { Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
@@ -29,7 +30,7 @@ export class LlmPort implements OnModuleInit, BeforeApplicationShutdown {
     };
     const bounds = { most: config.maxConnections, idleMs: KEEP_ALIVE_MS + HEADERS_MS, stalledMs: STALLED_MS };
     this.#server = new GuardedServer(options, bounds, (server) => {
-      onExchange(server, (exchange) => void route.serve(exchange));
+      onExchange(server, (exchange) => detach(route.serve(exchange)));
     });
   }
 

@@ -1,5 +1,5 @@
 import type { LlmCaller } from '@berth/contracts/agents';
-import { Clock, isoTime, MILLIONTHS_PER_CENT, newId } from '@berth/kernel';
+import { Clock, detach, isoTime, MILLIONTHS_PER_CENT, newId } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
 import { CallLedgers, type ChargedCall } from '../calls/call-ledgers.js';
 import { Instance } from '../calls/instance.js';
@@ -34,7 +34,7 @@ export class MeteredCalls {
     this.open.add(call, model.rates);
     const reservation = await this.ledgers.reserve(call, demand).catch(async (error: unknown) => {
       // It may have been reserved after all.
-      void this.open.end(callId, UNSENT);
+      detach(this.open.end(callId, UNSENT));
       throw error;
     });
     if (reservation.kind === 'reserved') return { callId, outputTokens: reservation.outputTokens };

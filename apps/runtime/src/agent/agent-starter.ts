@@ -7,6 +7,7 @@ import type { OperatorSettings } from '@berth/operator-file';
 import type { PutProgram, RestartPolicy } from '@berth/guest-protocol';
 import { Inject, Injectable } from '@nestjs/common';
 import pLimit from 'p-limit';
+import { detach } from '@berth/kernel';
 import { ApiSockets } from '../api/api-sockets.js';
 import type { AgentApi } from '../api/api-socket.js';
 import { RuntimeConfig } from '../config.js';
@@ -134,10 +135,11 @@ export class AgentStarter {
   async #turn(signal: AbortSignal): Promise<() => void> {
     const turn = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
-    void this.#turns(() => {
+    const take = (): Promise<void> => {
       begun.resolve();
       return turn.promise;
-    });
+    };
+    detach(this.#turns(take));
     try {
       await Promise.race([begun.promise, whenAborted(signal)]);
       return turn.resolve;
@@ -196,6 +198,6 @@ const untilListening = async (client: GuestClient, end: AbortSignal): Promise<vo
 
 const whenGone = (box: Box): AbortSignal => {
   const gone = new AbortController();
-  void box.gone.then(() => gone.abort(new Error('the guest ended')));
+  detach(box.gone.then(() => gone.abort(new Error('the guest ended'))));
   return gone.signal;
 };

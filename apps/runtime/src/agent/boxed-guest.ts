@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ActivityKind } from '@berth/contracts/agents';
 import type { DeliveredMessage, StartedAgent } from '@berth/contracts/runtime';
-import { isDomainError, type DomainError } from '@berth/kernel';
+import { detach, type DomainError, isDomainError } from '@berth/kernel';
 import { DELIVERY_ABANDONED_CODE, type DeliverToProgram } from '@berth/guest-protocol';
 import { injectTrace, requestContext, withSpan, type TraceCarrier } from '@berth/telemetry';
 import { AwaitedDeliveries } from '../delivery/awaited-deliveries.js';
@@ -46,7 +46,7 @@ export class BoxedGuest {
   readonly client: GuestClient;
   readonly #api: GuestLinks['api'];
   readonly #events = { last: 0 };
-  readonly #deliveries = new AwaitedDeliveries((deliveryId) => void this.#abandon(deliveryId));
+  readonly #deliveries = new AwaitedDeliveries((deliveryId) => detach(this.#abandon(deliveryId)));
   #awake: Awake | undefined;
   #halted = new AbortController();
   #refusesCommands: boolean;
@@ -105,10 +105,12 @@ export class BoxedGuest {
     const activity = new Activity('start', idleTtlSeconds, { onIdle, onChange: onActivity });
     this.#awake = { activity, ending, closing: new AbortController() };
     this.#halted = new AbortController();
-    this.#api.wake((over) => void this.during('llm', () => over));
-    void watchEvents(this.client, this.#events, ending.signal, ({ type, message }) =>
+    // A call that outlives the wake has nothing to keep awake.
+    this.#api.wake((over) => void this.during('llm', () => over).catch(() => undefined));
+    const watch = watchEvents(this.client, this.#events, ending.signal, ({ type, message }) =>
       type === 'killed' ? onKilled() : onCrashLoop(message),
     );
+    detach(watch);
   }
 
   /** Takes effect at once: an agent that was inactive for that long is idle now. */

@@ -1,3 +1,4 @@
+import { detach } from '@berth/kernel';
 import type { StartAgent } from '@berth/contracts/runtime';
 import type { Driver } from '../driver/driver.js';
 import { stayAwakeForRunning } from '../execution/follow-execution.js';
@@ -65,7 +66,7 @@ export const freezeGuest = async (
 /** Makes a guest accept commands again; commands that are already running keep the agent awake. */
 export const reopen = async (guest: BoxedGuest): Promise<void> => {
   await guest.reopen();
-  void stayAwakeForRunning(guest);
+  detach(stayAwakeForRunning(guest));
 };
 
 /** Ends a guest, gracefully if `graceMs` allows, and then every process of the agent. */

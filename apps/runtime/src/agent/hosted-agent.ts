@@ -7,7 +7,7 @@ import type {
   StartedAgent,
   ThawAgent,
 } from '@berth/contracts/runtime';
-import { isDomainError } from '@berth/kernel';
+import { detach, isDomainError } from '@berth/kernel';
 import pLimit from 'p-limit';
 import { canThaw, observedAgent, type CurrentGuest, type Life } from './agent-life.js';
 import { NO_BOX, type AgentRecord } from './agent-record.js';
@@ -219,7 +219,7 @@ export class HostedAgent {
       onCrashLoop: (message) => this.#inBackground(() => this.#fail(guest, 'crash_loop', message)),
       onKilled: () => this.#inBackground(() => explainKill(guest, this.#keeper, this.deps)),
     });
-    void this.deps.polls.follow(this.agentId, guest.client, guest.signals.ending);
+    detach(this.deps.polls.follow(this.agentId, guest.client, guest.signals.ending));
   }
 
   async #changeIdleTime(idleTtlSeconds: number): Promise<void> {
@@ -257,7 +257,7 @@ export class HostedAgent {
   }
 
   #watchEnd(guest: BoxedGuest): void {
-    void guest.box.gone.then(() => this.#inBackground(() => this.#fail(guest, 'exited', GUEST_GONE)));
+    detach(guest.box.gone.then(() => this.#inBackground(() => this.#fail(guest, 'exited', GUEST_GONE))));
   }
 
   /** Ends the agent after a failure and reports it. */

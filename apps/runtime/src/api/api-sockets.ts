@@ -2,6 +2,7 @@ import { createServer, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { API_REFUSALS, unfitRequest, type ApiRefusal } from '@berth/guest-protocol';
+import { detach } from '@berth/kernel';
 import {
   endToEnd,
   guardServer,
@@ -34,7 +35,7 @@ export class ApiSockets {
     @Inject(RuntimeConfig) private readonly config: Pick<RuntimeConfig, 'gatewayUrl'>,
     private readonly log: Logger,
   ) {
-    onExchange(this.#server, (exchange) => void this.#serve(exchange));
+    onExchange(this.#server, (exchange) => detach(this.#serve(exchange)));
     guardServer(this.#server, BOUNDS);
   }
 

@@ -1,5 +1,5 @@
 import type { ExecutionReport } from '@berth/guest-protocol';
-import { isDomainError } from '@berth/kernel';
+import { detach, isDomainError } from '@berth/kernel';
 import { pause } from '@berth/supervision';
 import type { BoxedGuest } from '../agent/boxed-guest.js';
 
@@ -39,7 +39,7 @@ export const isUnknown = (error: unknown): boolean =>
 export const stayAwakeForRunning = async (guest: BoxedGuest): Promise<void> => {
   await guest
     .during('start', async ({ halted }) => {
-      for (const executionId of await listRunning(guest, halted)) void keepAwake(guest, executionId);
+      for (const executionId of await listRunning(guest, halted)) detach(keepAwake(guest, executionId));
     })
     .catch(() => undefined);
 };

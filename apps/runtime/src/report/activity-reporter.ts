@@ -1,5 +1,5 @@
 import { agentsRequests, type ReportActivity } from '@berth/contracts/agents';
-import { isoTime } from '@berth/kernel';
+import { detach, isoTime } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { HostIdentity } from '@berth/service';
 import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
@@ -22,7 +22,7 @@ export class ActivityReporter implements Activities, BeforeApplicationShutdown {
 
   note(agentId: string, view: ActivityView): void {
     this.#pending.set(agentId, view);
-    this.#timer ??= setTimeout(() => void this.#report(), INTERVAL_MS).unref();
+    this.#timer ??= setTimeout(() => detach(this.#report()), INTERVAL_MS).unref();
   }
 
   beforeApplicationShutdown(): void {
@@ -48,6 +48,6 @@ export class ActivityReporter implements Activities, BeforeApplicationShutdown {
       for (const [agentId, view] of batch) if (!this.#pending.has(agentId)) this.#pending.set(agentId, view);
     }
     this.#timer =
-      this.#pending.size > 0 ? setTimeout(() => void this.#report(), INTERVAL_MS).unref() : undefined;
+      this.#pending.size > 0 ? setTimeout(() => detach(this.#report()), INTERVAL_MS).unref() : undefined;
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { detach } from '@berth/kernel';
 import { agentsRequests, type ReportObservation } from '@berth/contracts/agents';
 import { Requester } from '@berth/messaging';
 import { HostIdentity } from '@berth/service';
@@ -26,7 +27,7 @@ export class ObservationReporter implements Observations, BeforeApplicationShutd
     observation: ReportObservation['observation'],
     isCurrent: () => boolean,
   ): void {
-    void this.#send({ host: this.host.id, agentId, epoch, observation }, isCurrent);
+    detach(this.#send({ host: this.host.id, agentId, epoch, observation }, isCurrent));
   }
 
   /** Reports the agents that ended with the host: one attempt per agent, in parallel, within `withinMs`. */

@@ -1,6 +1,6 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { DomainError, isDomainError } from '@berth/kernel';
+import { detach, DomainError, isDomainError } from '@berth/kernel';
 import {
   CONNECTIONS,
   endSocket,
@@ -59,9 +59,9 @@ export class DataPort implements OnModuleInit, BeforeApplicationShutdown {
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
     };
     this.#server = new GuardedServer(options, BOUNDS, (server) => {
-      onExchange(server, (exchange) => void this.#respond(exchange));
+      onExchange(server, (exchange) => detach(this.#respond(exchange)));
       server.on('upgrade', (request: IncomingMessage, client: Duplex, head: Buffer) => {
-        void this.#upgrade(request, client, head);
+        detach(this.#upgrade(request, client, head));
       });
     });
   }

@@ -1,6 +1,7 @@
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { connect, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { detach } from '@berth/kernel';
 import { holdSocket, joinSockets } from '@berth/sockets';
 import { guestUnreachable } from '../guest/guest-responses.js';
 import { readRefusalOf } from './relay-exchange.js';
@@ -70,7 +71,7 @@ const open = async (guestRequest: ClientRequest): Promise<Opened> => {
     opened.resolve({ response, guest, head }),
   );
   guestRequest.once('response', (response) => {
-    if (response.statusCode === REFUSED) void readRefusalOf(response).then(opened.reject);
+    if (response.statusCode === REFUSED) detach(readRefusalOf(response).then(opened.reject, opened.reject));
     else opened.reject(guestUnreachable());
   });
   guestRequest.on('error', (error) => opened.reject(guestUnreachable(error)));

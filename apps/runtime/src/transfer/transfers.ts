@@ -72,10 +72,12 @@ export class Transfers {
 const hold = (guest: BoxedGuest, kind: ActivityKind | null): (() => void) => {
   const over = Promise.withResolvers<void>();
   if (kind !== null) {
-    void guest.during(kind, async ({ closing }) => {
+    const held = guest.during(kind, async ({ closing }) => {
       closing.addEventListener('abort', () => over.resolve(), { once: true });
       await over.promise;
     });
+    // One that has just gone to rest cuts the transfer by itself.
+    held.catch(() => undefined);
   }
   return over.resolve;
 };

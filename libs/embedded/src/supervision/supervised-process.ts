@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
+import { detach } from '@berth/kernel';
 import { BoundedLog } from './bounded-log.js';
 import { dieWithParent, type RunAs } from './die-with-parent.js';
 import type { EmbeddedLog } from './embedded-log.js';
@@ -86,12 +87,14 @@ export class SupervisedProcess {
 
   #watch(): void {
     const since = performance.now();
-    void this.#exited.then(() => {
+    const restart = (): void => {
       if (this.#stopping.signal.aborted) return;
       this.#log.warn({ part: this.spec.name }, 'an embedded part ended unexpectedly, restarting it');
       if (performance.now() - since > STEADY_AFTER_MS) this.#backoffMs = FIRST_BACKOFF_MS;
       this.#restarting = this.#restart();
-    });
+      detach(this.#restarting);
+    };
+    detach(this.#exited.then(restart));
   }
 
   async #restart(): Promise<void> {

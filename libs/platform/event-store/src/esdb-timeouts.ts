@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { detach } from '@berth/kernel';
 import { pause } from '@berth/supervision';
 import { isTransient, mapLogError } from './esdb-errors.js';
 
@@ -46,7 +47,7 @@ export class SilenceTimer {
     millis: number,
     private readonly expired: (silence: Error) => void,
   ) {
-    this.#timer = setTimeout(() => void this.#expire(), Math.max(0, millis));
+    this.#timer = setTimeout(() => detach(this.#expire()), Math.max(0, millis));
   }
 
   refresh(): void {

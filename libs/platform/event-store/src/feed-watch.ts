@@ -1,3 +1,4 @@
+import { detach } from '@berth/kernel';
 import type { EsdbClient, LeaderConnection } from './leader-connection.js';
 
 const LOOK_EVERY_MS = 2_500;
@@ -20,7 +21,7 @@ export class FeedWatch {
   /** Watches a feed until the returned function is called. `isBehind`: whether the feed's reader has unread items. */
   add(isBehind: () => boolean): () => void {
     this.#behindChecks.add(isBehind);
-    this.#timer ??= setInterval(() => void this.#look(), LOOK_EVERY_MS).unref();
+    this.#timer ??= setInterval(() => detach(this.#look()), LOOK_EVERY_MS).unref();
     return () => {
       this.#behindChecks.delete(isBehind);
       if (this.#behindChecks.size > 0) return;

@@ -1,3 +1,4 @@
+import { detach } from '@berth/kernel';
 import {
   CancelledError,
   isCommandError,
@@ -156,13 +157,13 @@ export class LeaderConnection {
     if (open.stranded) this.#replace(open, this.#open(), 'no node was found');
     else if (isSilence(error)) {
       if (open.silentFor >= SILENCE_MS.dead) this.#replace(open, this.#open(), 'silent');
-      else if (open.silentFor >= SILENCE_MS.suspicious) void this.#lookForAnother(open);
+      else if (open.silentFor >= SILENCE_MS.suspicious) detach(this.#lookForAnother(open));
     } else if (error instanceof NotLeaderError) {
       open.heard();
       const { address, port } = error.leader;
       this.#replace(open, this.#open(`${address}:${port}`), 'not the leader');
     } else if (error instanceof UnavailableError || error instanceof CancelledError) {
-      void this.#lookForAnother(open);
+      detach(this.#lookForAnother(open));
     } else if (error instanceof Error && isCommandError(error)) open.heard();
   }
 

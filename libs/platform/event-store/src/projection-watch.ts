@@ -1,3 +1,4 @@
+import { detach } from '@berth/kernel';
 import type { Notices } from '@berth/persistence';
 import { pause } from '@berth/supervision';
 import { metrics } from '@berth/telemetry';
@@ -59,7 +60,7 @@ export class ProjectionWatch {
         waiter.done(false);
       }, timeoutMs);
       this.#waiters.add(waiter);
-      void this.#poll('position', POLL_POSITION_MS, this.#waiters);
+      detach(this.#poll('position', POLL_POSITION_MS, this.#waiters));
     });
   }
 
@@ -73,7 +74,7 @@ export class ProjectionWatch {
       if (watches.size === 0 && this.#watches.get(stream) === watches) this.#watches.delete(stream);
     });
     watches.add(watch);
-    void this.#poll('streams', POLL_STREAMS_MS, this.#watches);
+    detach(this.#poll('streams', POLL_STREAMS_MS, this.#watches));
     return watch;
   }
 
@@ -91,7 +92,7 @@ export class ProjectionWatch {
     this.#listening = true;
     this.notices.subscribe(projectionTopic(this.table.name), (notice) => {
       if (notice !== null) this.#record(fromNotice(notice));
-      else if (this.#waiters.size > 0 || this.#watches.size > 0) void this.#readServing();
+      else if (this.#waiters.size > 0 || this.#watches.size > 0) detach(this.#readServing());
     });
   }
 

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { detach } from '@berth/kernel';
 import { metrics } from '@berth/telemetry';
 import { withinTime } from './esdb-timeouts.js';
 import type { RecordedEvent } from './event-store.js';
@@ -73,7 +74,7 @@ export class Snapshots<State> {
     const isDue = revision - (current.snapshotRevision ?? -1n) >= this.every;
     if (!isDue || this.#saving >= MOST_SAVES_AT_ONCE) return current;
     this.#saving++;
-    setImmediate(() => void this.#save(stream, { ...current, revision, eventId }));
+    setImmediate(() => detach(this.#save(stream, { ...current, revision, eventId })));
     return { ...current, snapshotRevision: revision };
   }
 

@@ -1,3 +1,4 @@
+import { detach } from '@berth/kernel';
 import { createInbox, headers as newHeaders, type Msg, type Subscription } from '@nats-io/transport-node';
 import { processClock, type MonotonicClock } from './monotonic-clock.js';
 import type { NatsLink } from './nats-link.js';
@@ -83,7 +84,7 @@ export class AwaitedRequests {
   #refresh(sender: string, reply: string): void {
     if (this.#refreshing.has(sender)) return;
     this.#refreshing.add(sender);
-    void this.#ask(reply).finally(() => this.#refreshing.delete(sender));
+    detach(this.#ask(reply).finally(() => this.#refreshing.delete(sender)));
   }
 
   #ask(subject: string): Promise<Waiting | undefined> {

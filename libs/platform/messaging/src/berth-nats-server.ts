@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DomainError, isDomainError } from '@berth/kernel';
+import { detach, DomainError, isDomainError } from '@berth/kernel';
 import { metrics, requestContext, withSpan, type Logger } from '@berth/telemetry';
 import type { Msg, Subscription } from '@nats-io/transport-node';
 import { ServerNats, type MessageHandler } from '@nestjs/microservices';
@@ -131,7 +131,7 @@ export class BerthNatsServer extends ServerNats {
       ...(broadcast ? {} : { queue: link.names.queue(queue) }),
       callback: (error, message) => {
         if (error !== null) log.error({ err: error, subject }, 'The broker rejected the subscription.');
-        else void this.#take(subject, handler, message);
+        else detach(this.#take(subject, handler, message));
       },
     });
   }

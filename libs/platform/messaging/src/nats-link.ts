@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DomainError } from '@berth/kernel';
+import { detach, DomainError } from '@berth/kernel';
 import type { Logger } from '@berth/telemetry';
 import { connect, type ConnectionOptions, type NatsConnection } from '@nats-io/transport-node';
 import { errors } from '@nats-io/transport-node';
@@ -63,7 +63,7 @@ export class NatsLink {
     readonly inboxPrefix: string,
     private readonly options: NatsLinkOptions,
   ) {
-    void this.#watch();
+    detach(this.#watch());
   }
 
   /**

@@ -1,3 +1,4 @@
+import { detach } from '@berth/kernel';
 import { RestartLater } from '@berth/supervision';
 import type { JetStreamClient } from '@nats-io/jetstream';
 import type { MsgHdrs } from '@nats-io/transport-node';
@@ -67,7 +68,7 @@ export class RelayPublisher {
     const after = this.#nextAfter++;
     const stored = this.#store(publication, after);
     this.#inFlight.push(stored);
-    void stored.then(() => this.#inFlight.shift());
+    detach(stored.then(() => this.#inFlight.shift()));
   }
 
   /** Waits for all publications in flight; throws when one failed. */

@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
-import { isDomainError } from '@berth/kernel';
+import { detach, isDomainError } from '@berth/kernel';
 import type { Pool, PoolClient } from 'pg';
 import { DedicatedConnection } from './dedicated-connection.js';
 import { CALL_BUDGET_MS, LEAST_STATEMENT_MS, type ConnectionTarget } from './connection-options.js';
@@ -157,7 +157,7 @@ export class Database implements SqlRunner {
           const runner = this.dataSource.createQueryRunner();
           return { runner, client: (await runner.connect()) as PoolClient };
         },
-        ({ runner }) => void runner.release().finally(() => this.#server.released()),
+        ({ runner }) => detach(runner.release().finally(() => this.#server.released())),
       );
     } catch (error) {
       throw mapDatabaseError(error);

@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import { detach } from '@berth/kernel';
 import { dedicatedConnection, type ConnectionTarget } from './connection-options.js';
 import { runStatement, type SqlRunner } from './sql-runner.js';
 
@@ -60,7 +61,7 @@ export class DedicatedConnection implements SqlRunner {
         () => {
           if (!this.closed.aborted) this.#beat();
         },
-        () => void this.close(),
+        () => detach(this.close()),
       );
     }, HEARTBEAT_MS);
     this.#heartbeat.unref();

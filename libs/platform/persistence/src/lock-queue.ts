@@ -1,3 +1,4 @@
+import { detach } from '@berth/kernel';
 import { pause } from '@berth/supervision';
 import type { DedicatedConnection } from './dedicated-connection.js';
 import { LockPeers } from './lock-peers.js';
@@ -117,7 +118,7 @@ export class LockQueue {
 
   #askNow(): void {
     this.#wake.abort();
-    if (!this.#asking) void this.#askWhileAwaited();
+    if (!this.#asking) detach(this.#askWhileAwaited());
   }
 
   async #askWhileAwaited(): Promise<void> {
@@ -228,7 +229,7 @@ const closingOnFailure = async <T>(
   try {
     return await statement();
   } catch (error) {
-    void connection.close();
+    detach(connection.close());
     throw error;
   }
 };

@@ -26,6 +26,7 @@ const PROGRAM = `
 
 /** A service that fails without a handler, and then prints what it counts. */
 const FAILING = `
+  import { detach } from '@berth/kernel';
   import { setTimeout as delay } from 'node:timers/promises';
   import { runMain } from '@berth/service';
   const metricsPort = Number(process.env.PORT);
@@ -34,6 +35,7 @@ const FAILING = `
     start: async () => ({ name: 'test', stop: async () => undefined }),
   });
   Promise.reject(new Error('by the input of an agent'));
+  detach(Promise.reject(new Error('by detached work')));
   await delay(0);
   console.log(await (await fetch('http://127.0.0.1:' + metricsPort + '/metrics')).text());
   process.kill(process.pid, 'SIGTERM');
@@ -67,7 +69,8 @@ describe('the process of a service', () => {
       { cwd: import.meta.dirname, env: { ...process.env, PORT: String(await freePort()) }, timeout: 20_000 },
     );
     expect(stdout).toContain('by the input of an agent');
-    expect(stdout).toContain('berth_unhandled_rejections_total 1');
+    expect(stdout).toContain('by detached work');
+    expect(stdout).toContain('berth_unhandled_rejections_total 2');
   });
 
   it('goes on stopping the service at further signals', async () => {

@@ -1,4 +1,4 @@
-import type { Json } from '@berth/kernel';
+import { detach, type Json } from '@berth/kernel';
 import type { Box, InsidePaths, RunAs } from '../driver.js';
 import { isAlive, type ProcessIdentity } from '../process-table.js';
 import { joining } from './joining.js';
@@ -50,7 +50,7 @@ export class ContainerBox implements Box {
     this.#groups = facts.groups;
     this.runAs = joining(facts.runAs ?? runAsUser(AGENT_IDS), facts.groups);
     this.gone = this.#end.promise;
-    this.#watch = setInterval(() => void this.#check(), POLL_EVERY_MS).unref();
+    this.#watch = setInterval(() => detach(this.#check()), POLL_EVERY_MS).unref();
   }
 
   get record(): Json {

@@ -1,4 +1,4 @@
-import type { Json } from '@berth/kernel';
+import { detach, type Json } from '@berth/kernel';
 import type { Box, InsidePaths, RunAs } from '../driver.js';
 import { isAlive, type ProcessIdentity } from '../process-table.js';
 
@@ -46,7 +46,7 @@ export class ProcessBox implements Box {
       box.forget();
       gone.resolve();
     };
-    box.#watch = setInterval(() => void check(), POLL_EVERY_MS).unref();
+    box.#watch = setInterval(() => detach(check()), POLL_EVERY_MS).unref();
     return box;
   }
 

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { detach } from '@berth/kernel';
 import { guestEnv } from '@berth/guest-protocol';
 import { diskBytes } from '../../disk-bytes.js';
 import type { RunAs } from '../driver.js';
@@ -59,7 +60,7 @@ const runIn = async (
   if (signal.aborted) return { how: 'aborted' };
   const child = await launch(workspace, spec, means);
   child.stdout?.on('data', onOutput);
-  const closed = once(child, 'close');
+  const closed = once(child, 'close').catch(() => undefined);
   let end: TaskEnd | undefined;
   const kill = (how: 'aborted' | 'disk_full'): void => {
     end ??= { how };
@@ -129,9 +130,9 @@ const watchDisk = (folders: readonly string[], limit: number, onFull: () => void
   const measure = async (): Promise<void> => {
     const total = await diskBytes(...folders).catch(() => 0);
     if (total > limit && !over) onFull();
-    else if (!over) timer = setTimeout(() => void measure(), MEASURE_EVERY_MS);
+    else if (!over) timer = setTimeout(() => detach(measure()), MEASURE_EVERY_MS);
   };
-  let timer = setTimeout(() => void measure(), MEASURE_EVERY_MS);
+  let timer = setTimeout(() => detach(measure()), MEASURE_EVERY_MS);
   return {
     [Symbol.dispose]: () => {
       over = true;

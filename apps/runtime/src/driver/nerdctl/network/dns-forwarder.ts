@@ -1,6 +1,7 @@
 import { createSocket, type RemoteInfo, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { detach } from '@berth/kernel';
 import { isQuery, serverFailure } from './dns-message.js';
 import { askByTcp, askByUdp, framed, framesOf } from './dns-upstream.js';
 import type { HostResolvers } from './host-resolvers.js';
@@ -26,10 +27,10 @@ export class DnsForwarder {
     private readonly tcp: Server,
     private readonly resolvers: Pick<HostResolvers, 'current'>,
   ) {
-    udp.on('message', (message, from) => void this.#onDatagram(message, from));
+    udp.on('message', (message, from) => detach(this.#onDatagram(message, from)));
     // If the agent is gone before its response, the resolver has not failed.
     udp.on('error', () => undefined);
-    tcp.on('connection', (socket) => void this.#onConnection(socket));
+    tcp.on('connection', (socket) => detach(this.#onConnection(socket)));
   }
 
   /** Listens on free ports of that address. */
