@@ -10,11 +10,6 @@ const MAX_ATTEMPTS = 50;
 const PAUSE_MS = 10;
 const OWN_ALL = 0o700;
 
-interface Waste {
-  readonly name: string;
-  readonly attempts: number;
-}
-
 /**
  * Removes files and folders in the background. They move from the volume into the staging folder at once. An agent may
  * still have such a folder open and swap its contents, so every folder is moved out of its parent and held while it is
@@ -22,7 +17,9 @@ interface Waste {
  */
 export class Trash {
   readonly #prefix = `.gone-${process.pid}-${Date.now().toString(36)}-`;
-  readonly #waste: Waste[] = [];
+  /** The numbers of what is in the staging folder: a tree may have a million folders. */
+  readonly #waste: number[] = [];
+  readonly #attempts = new Map<number, number>();
   #count = 0;
   readonly #closing = new AbortController();
   #working: Promise<void> | undefined;
@@ -53,9 +50,9 @@ export class Trash {
   }
 
   #take(path: string | Buffer): void {
-    const name = `${this.#prefix}${this.#count++}`;
-    moveAway(path, this.staging.at(name));
-    this.#waste.push({ name, attempts: 0 });
+    const number = this.#count++;
+    moveAway(path, this.#at(number));
+    this.#waste.push(number);
     this.#working ??= this.#work().finally(() => (this.#working = undefined));
   }
 
@@ -67,11 +64,13 @@ export class Trash {
       waste !== undefined && !this.#closing.signal.aborted;
       waste = this.#waste.pop()
     ) {
-      if (waste.attempts > 0) await this.#pause(waste.attempts);
-      const gone = await this.#remove(waste.name).catch(() => false);
-      if (!gone && waste.attempts < MAX_ATTEMPTS) {
-        this.#waste.unshift({ name: waste.name, attempts: waste.attempts + 1 });
-      }
+      const attempts = this.#attempts.get(waste) ?? 0;
+      if (attempts > 0) await this.#pause(attempts);
+      const gone = await this.#remove(waste).catch(() => false);
+      this.#attempts.delete(waste);
+      if (gone || attempts >= MAX_ATTEMPTS) continue;
+      this.#attempts.set(waste, attempts + 1);
+      this.#waste.unshift(waste);
     }
   }
 
@@ -81,8 +80,12 @@ export class Trash {
     await delay(attempts * PAUSE_MS, undefined, { ref: false, signal }).catch(() => undefined);
   }
 
-  async #remove(name: string): Promise<boolean> {
-    const path = this.staging.at(name);
+  #at(waste: number): string {
+    return this.staging.at(`${this.#prefix}${waste}`);
+  }
+
+  async #remove(waste: number): Promise<boolean> {
+    const path = this.#at(waste);
     if (await isUnlinked(path)) return true;
     await this.#empty(path);
     rmdirSync(path);

@@ -1,5 +1,8 @@
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { runTool, ToolFailure } from '../../run-tool.js';
+import { forgetKeysProgram } from './forget-keys-program.plan.js';
 import { findSharedFolders } from './shared-folders.js';
 
 /** System V IPC, by the option of `ipcrm`. */
@@ -10,19 +13,43 @@ const IPC = [
 ] as const;
 
 /**
- * Removes what a user who has no processes owns in the folders that all users share, and its System V IPC, so that the next
- * agent with its id finds nothing. A folder that has content of others goes to this process's user.
+ * Removes what a user who has no processes owns in the folders that all users share, its System V IPC, and its keys in the
+ * kernel, so that the next agent with its id finds nothing. A folder that has content of others goes to this process's user.
  */
 export const removeLeftovers = async (uid: number): Promise<void> => {
   const folders = (await findSharedFolders()).map(({ path }) => path);
-  const its = ['-xdev', '-uid', String(uid)];
-  // Other users change these folders meanwhile, of which find complains.
-  await tolerant('find', [...folders, ...its, '-delete']);
   const us = `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`;
-  await tolerant('find', [...folders, ...its, '-execdir', 'chown', '-h', us, '{}', '+']);
+  const keepForOthers = ['-execdir', 'chown', '-h', us, '{}', ';'];
+  // Other users change these folders meanwhile, of which find complains.
+  await tolerant('find', [
+    ...folders,
+    '-xdev',
+    '-uid',
+    String(uid),
+    '(',
+    '-delete',
+    '-o',
+    ...keepForOthers,
+    ')',
+  ]);
   for (const { file, id, option } of IPC)
     for (const one of await ownedIpc(`/proc/sysvipc/${file}`, id, uid))
       await tolerant('ipcrm', [option, one]);
+  await forgetKeys(uid);
+};
+
+/** Only the user itself can do it. The program is opened before, because the user reaches no folder that it could be in. */
+const forgetKeys = async (uid: number): Promise<void> => {
+  if (!['x64', 'arm64'].includes(process.arch)) return;
+  const folder = await mkdtemp(join(tmpdir(), 'berth-keys-'));
+  try {
+    const program = join(folder, 'forget-keys');
+    await writeFile(program, forgetKeysProgram(process.arch), { mode: 0o755 });
+    const user = [`--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--inh-caps=-all'];
+    await tolerant('sh', ['-c', 'exec 3< "$0"; exec setpriv "$@" /proc/self/fd/3', program, ...user]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 };
 
 const tolerant = async (program: string, args: readonly string[]): Promise<void> => {
