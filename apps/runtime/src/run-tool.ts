@@ -11,12 +11,14 @@ export class ToolFailure extends Error {
     /** The beginning of what the tool printed about the failure. */
     readonly complaint: string,
   ) {
-    super(`${program} failed: ${complaint.trim().split('\n')[0] ?? ''}`);
+    const [first = ''] = complaint.trim().split('\n');
+    super(`${program} failed: ${first.slice(-MESSAGE_CHARACTERS)}`);
   }
 }
 
-/** A tool may complain about every file of a tree. */
-const COMPLAINT_CHARACTERS = 4_096;
+/** A tool may complain about every file of a tree, and name each by a path of 4,096 bytes before it says why. */
+const COMPLAINT_CHARACTERS = 65_536;
+const MESSAGE_CHARACTERS = 500;
 
 /** Runs a tool of this host to its end, and returns its output. Errors: `ToolFailure`; those of spawn. */
 export const runTool = async (program: string, args: readonly string[]): Promise<string> => {
