@@ -1,6 +1,13 @@
 import type { ActivityKind } from '@berth/contracts/agents';
 import type { FoundDelivery } from '@berth/contracts/runtime';
-import { asFinal, detach, DomainError, isDomainError, type CommandEnvelope, type ErrorKind } from '@berth/kernel';
+import {
+  asFinal,
+  detach,
+  DomainError,
+  isDomainError,
+  type CommandEnvelope,
+  type ErrorKind,
+} from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
 import { AgentDispatcher, type Message } from './agent-dispatcher.js';
 import { answerGone, isOpenFailure, mayHaveBeenDelivered, recordedOutcome } from './delivery-failure.js';
