@@ -17,6 +17,7 @@ import { Consoles } from './console/consoles.js';
 import { Deliveries } from './delivery/deliveries.js';
 import type { DeliveryJournal } from './delivery/delivery-journal.js';
 import { EventFeed } from './events/event-feed.js';
+import { ExecutionGroups } from './execution/execution-groups.js';
 import type { ExecutionJournal } from './execution/execution-journal.js';
 import { GuestExecutions } from './execution/guest-executions.js';
 import { LegacyExecutions } from './execution/legacy-executions.js';
@@ -66,13 +67,10 @@ export class Guest {
       this.#supervisor?.endpoint(withinMs),
     );
     const findEnvironment = (): ProgramEnvironment | undefined => this.#program && this.environment();
-    this.executions = new GuestExecutions(
-      parts.executionJournal,
-      findEnvironment,
-      parts.pipes,
-      parts.shippedShell,
-    );
-    this.legacyExecutions = new LegacyExecutions(findEnvironment, parts.pipes, parts.shippedShell);
+    const { executionJournal, pipes, shippedShell } = parts;
+    const means = { pipes, groups: new ExecutionGroups() };
+    this.executions = new GuestExecutions(executionJournal, findEnvironment, means, shippedShell);
+    this.legacyExecutions = new LegacyExecutions(findEnvironment, means, shippedShell);
   }
 
   get generation(): Generation {

@@ -7,7 +7,7 @@ import { API_SOCKET, DELIVERIES_FILE, guestEnv } from '@berth/guest-protocol';
 import type { GuestConfig } from './config.js';
 import { DeliveryJournal } from './delivery/delivery-journal.js';
 import { ExecutionJournal } from './execution/execution-journal.js';
-import { killLeftovers } from './execution/execution-processes.js';
+import { killLeftovers } from './execution/traced-processes.js';
 import { fileRoutes } from './files/files.routes.js';
 import { guestRoutes } from './guest.routes.js';
 import { Guest } from './guest.js';

@@ -167,6 +167,18 @@ export interface RunAsUser {
   readonly launcher?: readonly [string, ...string[]];
   /** A shell of Berth's own, for images without one. */
   readonly shell?: string;
+  /** Absent: executions have no control groups. */
+  readonly executionGroups?: ExecutionGroupsParent;
+}
+
+/**
+ * The control group of the agent's processes, below which the guest makes a group for each execution. With a `launcher`, one
+ * of its arguments is the file by which a process joins this group; without one, the guest is in it too.
+ */
+export interface ExecutionGroupsParent {
+  readonly version: 1 | 2;
+  /** As the guest sees it; in version 1 of a hierarchy that limits processes. */
+  readonly folder: string;
 }
 
 /** How the guest runs the agent. Paths are as seen inside the agent. Contains secrets: never log or store it. */

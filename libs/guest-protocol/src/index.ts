@@ -13,6 +13,7 @@ export {
   GUEST_LIMITS,
   GUEST_ROUTES,
   guestEnv,
+  type ExecutionGroupsParent,
   type GuestErrorBody,
   type GuestEvent,
   type GuestEvents,
@@ -35,6 +36,7 @@ export {
   type DeliveryRecord,
   type DeliveryReport,
 } from './delivery-journal.js';
+export { GUEST_NODE_OPTIONS } from './guest-node.js';
 export { GENERATIONS, isGeneration, type Generation, type GuestIdentity } from './generations.js';
 export {
   decodeLogLine,

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   guestEnv,
+  GUEST_NODE_OPTIONS,
   GUEST_ROUTES,
   type ExecutionReport,
   type Generation,
@@ -59,7 +60,12 @@ export class CommandGuest {
 
   async start(env: Readonly<Record<string, string>> = {}, generation: Generation = 'current'): Promise<void> {
     const at = (name: string): string => join(this.dir, name);
-    const [program = '', ...args] = [...this.launcher, process.execPath, ...programArguments('guest')];
+    const [program = '', ...args] = [
+      ...this.launcher,
+      process.execPath,
+      ...GUEST_NODE_OPTIONS,
+      ...programArguments('guest'),
+    ];
     this.#process = spawn(program, args, {
       env: {
         ...env,

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
@@ -8,10 +8,12 @@ import { asAgent } from '../as-agent.js';
 import type { OutputPipes } from '../output/output-pipes.js';
 import { startCaptured, type CapturedChild } from '../output/start-captured.js';
 import { commandTooLarge, commandUnavailable } from './execution-refusals.js';
-import { executionMark, ExecutionProcesses } from './execution-processes.js';
+import { endProcesses } from './end-processes.js';
+import type { ExecutionGroup, ExecutionGroups } from './execution-groups.js';
 import { startTimer } from './long-timer.js';
 import { OutputTail } from './output-tail.js';
 import { shellArguments, type Shell, type ShellTask } from './shell.js';
+import { executionMark, TracedProcesses } from './traced-processes.js';
 
 /** How long to wait for output after the shell has exited. */
 const DRAIN_MS = 200;
@@ -35,13 +37,20 @@ export interface ProcessTask extends ShellTask {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** A shell and the processes it started, in their own process group and session. */
+/** What processes of executions are started with. */
+export interface ProcessMeans {
+  readonly pipes: OutputPipes;
+  readonly groups: ExecutionGroups;
+}
+
+/** A shell and the processes it started, in their own control group where there is one, process group and session. */
 export class ExecutionProcess {
   readonly stdout = new OutputTail();
   readonly stderr = new OutputTail();
   /** Resolves when the output is complete; later output is dropped. */
   readonly over: Promise<Ending>;
   readonly #captured: CapturedChild;
+  readonly #group: ExecutionGroup | undefined;
   readonly #executionId: string;
   readonly #exited = Promise.withResolvers<number>();
   readonly #ended = Promise.withResolvers<void>();
@@ -53,11 +62,13 @@ export class ExecutionProcess {
     shell: Shell,
     task: ProcessTask,
     program: Pick<PutProgram, 'volume' | 'runAs'>,
-    pipes: OutputPipes,
+    means: ProcessMeans,
     private readonly onOutput: () => void = () => undefined,
   ) {
     this.#executionId = task.executionId;
-    this.#captured = start(shell, task, program, pipes);
+    const { captured, group } = start(shell, task, program, means);
+    this.#captured = captured;
+    this.#group = group;
     this.#captured.child.once('exit', (code, signal) => {
       this.#hasExited = true;
       this.#exited.resolve(code ?? SIGNAL_BASE + (signal === null ? 0 : constants.signals[signal]));
@@ -68,7 +79,10 @@ export class ExecutionProcess {
       collect(this.#captured.stdout, (chunk) => this.#take(this.stdout, chunk)),
       collect(this.#captured.stderr, (chunk) => this.#take(this.stderr, chunk)),
     ]);
-    this.over = this.#watch(closed).finally(stopTimer);
+    this.over = this.#watch(closed).finally(() => {
+      stopTimer();
+      if (group !== undefined) means.groups.discard(group);
+    });
   }
 
   /**
@@ -79,9 +93,9 @@ export class ExecutionProcess {
     const { pid } = this.#captured.child;
     if (this.#hasExited || this.#cause !== undefined || pid === undefined) return;
     this.#cause = cause;
-    const processes = ExecutionProcesses.of(pid, this.#executionId);
+    const processes = this.#group?.processes ?? TracedProcesses.of(pid, this.#executionId);
     const ended = (): void => this.#ended.resolve();
-    (processes?.end(graceMs) ?? Promise.resolve()).then(ended, ended);
+    (processes === undefined ? Promise.resolve() : endProcesses(processes, graceMs)).then(ended, ended);
   }
 
   async #watch(closed: Promise<unknown>): Promise<Ending> {
@@ -110,35 +124,41 @@ export class ExecutionProcess {
   }
 }
 
+interface StartedProcess {
+  readonly captured: CapturedChild;
+  readonly group: ExecutionGroup | undefined;
+}
+
 const start = (
   shell: Shell,
   task: ProcessTask,
   { volume, runAs }: Pick<PutProgram, 'volume' | 'runAs'>,
-  pipes: OutputPipes,
-): CapturedChild => {
+  { pipes, groups }: ProcessMeans,
+): StartedProcess => {
+  const group = groups.create(runAs, task.executionId);
   try {
-    const { file, args, user, env } = asAgent(runAs, {
-      file: shell.path,
-      args: shellArguments(shell, task),
-      env: { ...task.env, ...executionMark(task.executionId) },
-      argv0: shell.argv0,
-    });
+    const spawnAs = (user: PutProgram['runAs'], stdio: StdioOptions): ChildProcess => {
+      const command = asAgent(user, {
+        file: shell.path,
+        args: shellArguments(shell, task),
+        env: { ...task.env, ...executionMark(task.executionId) },
+        argv0: shell.argv0,
+      });
+      const { file, args, env } = command;
+      return spawn(file, args, { cwd: volume, env, detached: true, stdio, ...command.user });
+    };
     const captured = startCaptured(pipes, task.merged, (stdio) =>
-      spawn(file, args, {
-        cwd: volume,
-        env,
-        detached: true,
-        stdio,
-        ...user,
-      }),
+      group === undefined ? spawnAs(runAs, stdio) : group.enclose((user) => spawnAs(user, stdio)),
     );
     // Some spawn errors are only emitted later, as an event; without a pid the process was never started.
     captured.child.on('error', () => undefined);
-    if (captured.child.pid !== undefined) return captured;
+    if (captured.child.pid !== undefined) return { captured, group };
   } catch (error) {
+    if (group !== undefined) groups.discard(group);
     if (error instanceof Error && 'code' in error && error.code === 'E2BIG') throw commandTooLarge();
     throw commandUnavailable(error);
   }
+  if (group !== undefined) groups.discard(group);
   throw commandUnavailable();
 };
 

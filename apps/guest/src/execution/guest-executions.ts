@@ -6,10 +6,9 @@ import type {
   PutProgram,
   RunCommand,
 } from '@berth/guest-protocol';
-import type { OutputPipes } from '../output/output-pipes.js';
 import { folderToEnter } from './enter-folder.js';
 import type { ExecutionJournal } from './execution-journal.js';
-import { ExecutionProcess } from './execution-process.js';
+import { ExecutionProcess, type ProcessMeans } from './execution-process.js';
 import { commandUnavailable, executionUnknown } from './execution-refusals.js';
 import { newRecord, RunningExecution } from './running-execution.js';
 import { findShell, type Shell } from './shell.js';
@@ -36,7 +35,7 @@ export class GuestExecutions {
   constructor(
     private readonly journal: ExecutionJournal,
     private readonly environment: FindEnvironment,
-    private readonly pipes: OutputPipes,
+    private readonly means: ProcessMeans,
     private readonly shippedShell?: string,
   ) {}
 
@@ -56,7 +55,8 @@ export class GuestExecutions {
     this.#starting.add(executionId);
     try {
       const folder = cwd === null ? null : await folderToEnter(cwd, shell, environment.program);
-      while (this.pipes.isShort) await this.pipes.refill();
+      const { pipes } = this.means;
+      while (pipes.isShort) await pipes.refill();
       return await (this.#find(executionId, waitMs) ?? this.#start(command, folder).report(waitMs));
     } finally {
       this.#starting.delete(executionId);
@@ -147,7 +147,7 @@ export class GuestExecutions {
       const execution = new RunningExecution(
         record,
         this.journal,
-        (onOutput) => new ExecutionProcess(shell, task, environment.program, this.pipes, onOutput),
+        (onOutput) => new ExecutionProcess(shell, task, environment.program, this.means, onOutput),
       );
       this.#running.set(executionId, execution);
       detach(execution.ended.then(() => this.#running.delete(executionId)));

@@ -1,8 +1,7 @@
 import { newId } from '@berth/kernel';
 import type { LegacyReport, RunLegacyCommand } from '@berth/guest-protocol';
-import type { OutputPipes } from '../output/output-pipes.js';
 import { folderToEnter } from './enter-folder.js';
-import { ExecutionProcess } from './execution-process.js';
+import { ExecutionProcess, type ProcessMeans } from './execution-process.js';
 import { commandUnavailable } from './execution-refusals.js';
 import { withOwn, type FindEnvironment } from './guest-executions.js';
 import { findShell } from './shell.js';
@@ -16,7 +15,7 @@ export class LegacyExecutions {
 
   constructor(
     private readonly environment: FindEnvironment,
-    private readonly pipes: OutputPipes,
+    private readonly means: ProcessMeans,
     private readonly shippedShell?: string,
   ) {}
 
@@ -26,7 +25,8 @@ export class LegacyExecutions {
     const environment = this.environment();
     if (shell === undefined || environment === undefined) throw commandUnavailable();
     const folder = await folderToEnter(request.cwd, shell, environment.program);
-    while (this.pipes.isShort) await this.pipes.refill();
+    const { pipes } = this.means;
+    while (pipes.isShort) await pipes.refill();
     if (this.#closed) throw commandUnavailable();
     const process = new ExecutionProcess(
       shell,
@@ -39,7 +39,7 @@ export class LegacyExecutions {
         merged: true,
       },
       environment.program,
-      this.pipes,
+      this.means,
     );
     this.#running.add(process);
     const { exitCode } = await process.over;

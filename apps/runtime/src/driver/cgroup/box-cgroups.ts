@@ -24,10 +24,10 @@ export class BoxCgroups {
     this.freezer = freezer;
   }
 
-  /** Ids of the processes of the box and of the groups directly below its own; `[]` if it has no group. */
+  /** Ids of the processes of the box and of the groups below its own; `[]` if it has no group. */
   async pids(name: string): Promise<readonly number[]> {
-    const below = this.freezer.version === 2 ? await this.#groupsBelow(name) : [];
-    const texts = await Promise.all([name, ...below].map((group) => this.#read(group, 'cgroup.procs')));
+    const groups = this.freezer.version === 2 ? await this.#withBelow(name) : [name];
+    const texts = await Promise.all(groups.map((group) => this.#read(group, 'cgroup.procs')));
     // The kernel lists processes outside our PID namespace as 0.
     return texts
       .flatMap((text) => text.split('\n'))
@@ -136,9 +136,10 @@ export class BoxCgroups {
     return { version, text: await readFile(file, 'utf8').catch(() => '') };
   }
 
-  async #groupsBelow(name: string): Promise<readonly string[]> {
+  async #withBelow(name: string): Promise<readonly string[]> {
     const entries = await readdir(this.file(name, ''), { withFileTypes: true }).catch(() => []);
-    return entries.filter((entry) => entry.isDirectory()).map((entry) => join(name, entry.name));
+    const below = entries.filter((entry) => entry.isDirectory()).map((entry) => join(name, entry.name));
+    return [name, ...(await Promise.all(below.map((group) => this.#withBelow(group)))).flat()];
   }
 
   #read(name: string, file: string): Promise<string> {

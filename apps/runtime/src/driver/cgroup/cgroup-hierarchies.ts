@@ -61,14 +61,14 @@ export const openHierarchies = async (
 export const removeHierarchies = async (name: string, mountsFile = '/proc/mounts'): Promise<void> => {
   const mounts = cgroupMounts(await readFile(mountsFile, 'utf8').catch(() => ''));
   await Promise.all(
-    mounts.map(({ path }) => becomesTrue(() => removeGroups(join(path, name)), RELEASED_WITHIN_MS)),
+    mounts.map(({ path }) => becomesTrue(() => removeGroup(join(path, name)), RELEASED_WITHIN_MS)),
   );
 };
 
-/** Returns whether the group is gone. */
-const removeGroups = async (folder: string): Promise<boolean> => {
+/** Removes a group with those below it. Returns whether it is gone: not if one of them has processes. */
+export const removeGroup = async (folder: string): Promise<boolean> => {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  for (const entry of entries) if (entry.isDirectory()) await removeGroups(join(folder, entry.name));
+  for (const entry of entries) if (entry.isDirectory()) await removeGroup(join(folder, entry.name));
   return rmdir(folder).then(
     () => true,
     (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT',

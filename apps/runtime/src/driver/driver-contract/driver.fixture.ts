@@ -39,10 +39,10 @@ export class StartedBox {
     readonly client: GuestClient,
   ) {}
 
-  /** Runs a shell command to its end. */
-  run(command: string): Promise<ExecutionReport> {
+  /** Runs a shell command to its end, or until it has timed out. */
+  run(command: string, timeoutMs = COMMAND_MS): Promise<ExecutionReport> {
     const executionId = newId('exe');
-    const request = { executionId, command, cwd: null, env: {}, timeoutMs: COMMAND_MS, waitMs: COMMAND_MS };
+    const request = { executionId, command, cwd: null, env: {}, timeoutMs, waitMs: COMMAND_MS };
     return this.client.execute(request, AbortSignal.timeout(COMMAND_MS));
   }
 

@@ -3,6 +3,7 @@ import { eventually } from '@berth/testing';
 import { expect, it } from 'vitest';
 import { uptime, type DriverFixture } from './driver.fixture.js';
 
+const MB = 1024 * 1024;
 /** Both ends of an interval are read to 10 ms. */
 const READING_ERROR = 0.02;
 
@@ -84,6 +85,37 @@ export const describeProcesses = (host: () => DriverFixture): void => {
     await host().driver.stop(agentId, 5_000);
     const second = await host().start({ agentId, epoch: 2 });
     expect(await second.sh('cat $BERTH_VOLUME/bye')).toBe('bye');
+  });
+
+  it('loses every process of an execution that times out, whatever it hides, and keeps all others', async () => {
+    const started = await host().start();
+    await started.sh('setsid sleep 1000 > /dev/null 2>&1 & echo $! > bystander');
+    const hides = '(env -i PATH="$PATH" setsid sh -c "echo \\$\\$ > hidden; exec sleep 1000" &)';
+    const report = await started.run(`echo $$ > shell; ${hides}; sleep 1000`, 1_000);
+    expect(report.status).toBe('timed_out');
+    const found = await started.sh(
+      'for one in shell hidden bystander; do case $(cut -d" " -f3 /proc/$(cat $one)/stat 2>/dev/null) in [RSD]) echo $one;; esac; done; kill $(cat hidden)',
+    );
+    // Without groups, a process that has lost every trace of its execution lives on.
+    const { limits } = host().driver.capabilities;
+    expect(found).toBe(limits.includes('processes') ? 'bystander' : 'hidden\nbystander');
+  });
+
+  it('has room for processes again when an execution that forks without end has timed out', async () => {
+    const limited = { memoryBytes: 256 * MB, cpus: 1, processes: 100, diskBytes: 256 * MB };
+    const started = await host().start({ limits: limited });
+    const { limits } = host().driver.capabilities;
+    // Without a limit, processes that replace themselves as fast as they can.
+    const bomb = limits.includes('processes')
+      ? 'b() { b | b & }; b; sleep 60'
+      : 'b() { b & }; b; b; b; b; sleep 60';
+    expect((await started.run(`trap "" TERM; ${bomb}`, 500)).status).toBe('timed_out');
+    expect(await started.sh('for n in 1 2 3 4 5 6 7 8 9; do sleep 1 & done; (echo $(echo room))')).toBe(
+      'room',
+    );
+    await eventually(async () =>
+      expect((await host().driver.stats(started.box.agentId))?.processes).toBeLessThan(40),
+    );
   });
 
   it('is gone once its guest has exited, and stop ends what is left', async () => {

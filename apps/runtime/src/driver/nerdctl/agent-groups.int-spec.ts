@@ -48,15 +48,16 @@ describe('the control groups of an agent', () => {
     for (const name of ['memory', 'pids']) withFiles(join(name, 'agt_1'));
     expect(await groups.create('agt_1', LIMITS, 0)).toEqual([
       { from: join(root, 'memory', 'agt_1', 'tasks'), to: '/.berth/groups/memory' },
-      { from: join(root, 'pids', 'agt_1', 'tasks'), to: '/.berth/groups/pids' },
+      { from: join(root, 'pids', 'agt_1'), to: '/.berth/groups/processes' },
     ]);
     expect(content('memory', 'agt_1', 'memory.limit_in_bytes')).toBe('1000000');
     expect(content('pids', 'agt_1', 'pids.max')).toBe('50');
     expect(statSync(join(root, 'memory', 'agt_1', 'tasks')).mode & 0o777).toBe(0o600);
     expect(await groups.complete('agt_1', 'c1', LIMITS, 0)).toEqual([
       '/.berth/groups/memory',
-      '/.berth/groups/pids',
+      '/.berth/groups/processes/tasks',
     ]);
+    expect(groups.executionGroupsOf('c1')).toEqual({ version: 1, folder: '/.berth/groups/processes' });
     expect(groups.parentOf('agt_1')).toBeUndefined();
     expect([groups.nameOf('agt_1', 'c1'), groups.limitedOf('agt_1', 'c1')]).toEqual(['c1', 'agt_1']);
   });
@@ -73,6 +74,10 @@ describe('the control groups of an agent', () => {
     expect(await groups.complete('agt_1', 'c1', LIMITS, 0)).toEqual([
       '/.berth/groups/unified/c1/agent/cgroup.procs',
     ]);
+    expect(groups.executionGroupsOf('c1')).toEqual({
+      version: 2,
+      folder: '/.berth/groups/unified/c1/agent',
+    });
     expect(content(container, 'guest', 'cgroup.procs')).toBe('4711');
     expect(content(container, 'cgroup.subtree_control')).toBe('+pids');
     expect([content(container, 'memory.max'), content(container, 'pids.max')]).toEqual(['max', 'max']);
@@ -85,9 +90,9 @@ describe('the control groups of an agent', () => {
     ]);
   });
 
-  it('are removed with the agent, and removing them again succeeds', async () => {
+  it('are removed with the agent and those of its executions, and removing them again succeeds', async () => {
     const groups = new AgentGroups([hierarchy('memory', 1, ['memory'])], 'berth-abc', OWNER);
-    mkdirSync(join(root, 'memory', 'agt_1'));
+    mkdirSync(join(root, 'memory', 'agt_1', 'exe_1'), { recursive: true });
     await groups.remove('agt_1');
     expect(() => statSync(join(root, 'memory', 'agt_1'))).toThrow('ENOENT');
     await groups.remove('agt_1');

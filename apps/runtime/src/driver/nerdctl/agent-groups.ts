@@ -1,7 +1,8 @@
-import { chmod, chown, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { chmod, chown, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ExecutionGroupsParent } from '@berth/guest-protocol';
 import { becomesTrue } from '../../poll.js';
-import type { Hierarchy } from '../cgroup/cgroup-hierarchies.js';
+import { removeGroup, type Hierarchy } from '../cgroup/cgroup-hierarchies.js';
 import { limitGroup, LIMITING, type GroupLimits } from '../cgroup/group-limits.js';
 import { joinFileOf } from '../cgroup/join-file.js';
 import { makeGroup } from '../cgroup/make-group.js';
@@ -46,10 +47,7 @@ export class AgentGroups {
 
   /** The folders and files inside that the groups are mounted on. */
   get mountPoints(): readonly { readonly path: string; readonly isFolder: boolean }[] {
-    return this.#limiting.map((hierarchy) => ({
-      path: mountOf(hierarchy),
-      isFolder: hierarchy.version === 2,
-    }));
+    return this.#limiting.map((hierarchy) => ({ path: mountOf(hierarchy), isFolder: isFolder(hierarchy) }));
   }
 
   /** Prepares the groups of an agent without processes. `guest`: the user of its guest inside. */
@@ -60,9 +58,11 @@ export class AgentGroups {
         await makeGroup(folder);
         if (hierarchy.version === 2) return { from: folder, to: mountOf(hierarchy) };
         await limitGroup(hierarchy, folder, limits);
-        const from = joinFileOf(hierarchy, folder);
-        await this.#give(from, guest);
-        return { from, to: mountOf(hierarchy) };
+        const file = joinFileOf(hierarchy, folder);
+        await this.#give(file, guest);
+        if (!isFolder(hierarchy)) return { from: file, to: mountOf(hierarchy) };
+        await this.#giveFolder(folder, guest);
+        return { from: folder, to: mountOf(hierarchy) };
       }),
     );
   }
@@ -81,11 +81,22 @@ export class AgentGroups {
   ): Promise<readonly string[]> {
     return Promise.all(
       this.#limiting.map(async (hierarchy) => {
-        if (hierarchy.version === 1) return mountOf(hierarchy);
+        if (hierarchy.version === 1)
+          return isFolder(hierarchy) ? joinFileOf(hierarchy, mountOf(hierarchy)) : mountOf(hierarchy);
         await this.#divide(hierarchy, join(hierarchy.folder, agentId, container), limits, guest);
         return joinFileOf(hierarchy, join(mountOf(hierarchy), container, AGENT));
       }),
     );
+  }
+
+  /** The group below which the guest of a container makes groups for executions; undefined if there is none. */
+  executionGroupsOf(container: string): ExecutionGroupsParent | undefined {
+    const hierarchy =
+      this.#limiting.find(({ version }) => version === 2) ?? this.#limiting.find((one) => isFolder(one));
+    if (hierarchy === undefined) return undefined;
+    const { version } = hierarchy;
+    const folder = version === 2 ? join(mountOf(hierarchy), container, AGENT) : mountOf(hierarchy);
+    return { version, folder };
   }
 
   /** The name of the group that freezes the container, for `BoxCgroups`. */
@@ -102,7 +113,7 @@ export class AgentGroups {
   async remove(agentId: string): Promise<void> {
     for (const { folder } of this.#limiting) {
       // The kernel releases a group shortly after its last process.
-      await becomesTrue(() => isRemoved(join(folder, agentId)), REMOVED_WITHIN_MS);
+      await becomesTrue(() => removeGroup(join(folder, agentId)), REMOVED_WITHIN_MS);
     }
   }
 
@@ -124,6 +135,12 @@ export class AgentGroups {
     if (limiting.includes('pids')) await writeFile(join(folder, 'pids.max'), 'max');
     // Who moves a process must be able to write to its new group and to the nearest group above both.
     for (const group of [folder, agent]) await this.#give(join(group, 'cgroup.procs'), owner);
+    await this.#giveFolder(agent, owner);
+  }
+
+  /** Lets the guest make groups in the folder; the limits in it stay the host's. */
+  async #giveFolder(folder: string, guest: number): Promise<void> {
+    await chown(folder, this.ids.uid + guest, this.ids.gid + guest);
   }
 
   async #give(file: string, guest: number): Promise<void> {
@@ -132,14 +149,12 @@ export class AgentGroups {
   }
 }
 
-const mountOf = ({ version, controllers }: Hierarchy): string =>
-  join(INSIDE.groups, version === 2 ? 'unified' : controllers.join(','));
+/** In version 1, the guest makes the groups of executions where processes are limited. */
+const isFolder = ({ version, controllers }: Hierarchy): boolean =>
+  version === 2 || controllers.includes('pids');
 
-const isRemoved = async (folder: string): Promise<boolean> => {
-  try {
-    await rmdir(folder);
-    return true;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ENOENT';
-  }
+/** A place that earlier versions of Berth used for a file has another name as a folder. */
+const mountOf = (hierarchy: Hierarchy): string => {
+  const ofVersion1 = isFolder(hierarchy) ? 'processes' : hierarchy.controllers.join(',');
+  return join(INSIDE.groups, hierarchy.version === 2 ? 'unified' : ofVersion1);
 };

@@ -1,3 +1,4 @@
+import type { ExecutionGroupsParent } from '@berth/guest-protocol';
 import { detach, type Json } from '@berth/kernel';
 import type { Box, InsidePaths, RunAs } from '../driver.js';
 import { isAlive, type ProcessIdentity } from '../process-table.js';
@@ -19,11 +20,12 @@ export interface ContainerFacts {
   readonly guest: ProcessIdentity;
   /** Files inside that move a process into the agent's control groups; `[]` for a container without. */
   readonly groups: readonly string[];
+  readonly executionGroups?: ExecutionGroupsParent | undefined;
 }
 
 const POLL_EVERY_MS = 200;
 
-/** A container whose process 1 is the guest. */
+/** A container whose process 1 has started the guest, and exits with it. */
 export class ContainerBox implements Box {
   readonly agentId: string;
   readonly container: string;
@@ -48,19 +50,21 @@ export class ContainerBox implements Box {
     this.imageEnv = facts.imageEnv ?? {};
     this.guest = facts.guest;
     this.#groups = facts.groups;
-    this.runAs = joining(facts.runAs ?? runAsUser(AGENT_IDS), facts.groups);
+    const { executionGroups, runAs = runAsUser(AGENT_IDS) } = facts;
+    this.runAs = joining({ ...runAs, ...(executionGroups && { executionGroups }) }, facts.groups);
     this.gone = this.#end.promise;
     this.#watch = setInterval(() => detach(this.#check()), POLL_EVERY_MS).unref();
   }
 
   get record(): Json {
-    const { container, socket, command, guest } = this;
+    const { container, socket, command, guest, runAs } = this;
     return {
       container,
       socket,
       command: command === null ? null : [...command],
       guest: { pid: guest.pid, startedAt: guest.startedAt },
       groups: this.#groups,
+      executionGroups: runAs.executionGroups === undefined ? null : { ...runAs.executionGroups },
     };
   }
 
@@ -82,7 +86,7 @@ export class ContainerBox implements Box {
 
 /** Parses `ContainerBox.record`; undefined if it is malformed. */
 export const readContainerRecord = (agentId: string, record: Json): ContainerFacts | undefined => {
-  const { container, socket, guest, command, groups } = membersOf(record);
+  const { container, socket, guest, command, groups, executionGroups } = membersOf(record);
   const { pid, startedAt } = membersOf(guest);
   if (typeof container !== 'string' || typeof socket !== 'string') return undefined;
   if (typeof pid !== 'number' || typeof startedAt !== 'string') return undefined;
@@ -93,11 +97,18 @@ export const readContainerRecord = (agentId: string, record: Json): ContainerFac
     command: readCommand(command),
     guest: { pid, startedAt },
     groups: isList(groups) ? groups.map(String) : [],
+    executionGroups: readExecutionGroups(executionGroups),
   };
 };
 
 const membersOf = (value: Json | undefined): Readonly<Record<string, Json | undefined>> =>
   typeof value === 'object' && value !== null && !isList(value) ? value : {};
+
+const readExecutionGroups = (value: Json | undefined): ExecutionGroupsParent | undefined => {
+  const { version, folder } = membersOf(value);
+  const isWhole = (version === 1 || version === 2) && typeof folder === 'string';
+  return isWhole ? { version, folder } : undefined;
+};
 
 const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
 

@@ -1,15 +1,22 @@
 import { becomesTrue } from '../../poll.js';
 import type { BoxCgroups } from '../cgroup/box-cgroups.js';
 import { DriverError } from '../driver-error.js';
-import { signal } from '../process-table.js';
+import { readUid, signal } from '../process-table.js';
 
 const ENDED_WITHIN_MS = 5_000;
 
-/** Sends TERM to all processes of the container but its guest, and waits until they have ended. */
+/**
+ * Sends TERM to all processes of the container but its guest and their process 1, who have a user of their own, and waits
+ * until they have ended.
+ */
 export const letEnd = async (cgroups: BoxCgroups, container: string, withinMs: number): Promise<void> => {
-  const [guest] = await cgroups.pids(container);
-  const others = async (): Promise<readonly number[]> =>
-    (await cgroups.pids(container)).filter((pid) => pid !== guest);
+  const [first] = await cgroups.pids(container);
+  const guest = first === undefined ? undefined : await readUid(first);
+  const others = async (): Promise<readonly number[]> => {
+    const pids = await cgroups.pids(container);
+    const users = await Promise.all(pids.map(readUid));
+    return pids.filter((_, index) => users[index] !== undefined && users[index] !== guest);
+  };
   for (const pid of await others()) signal(pid, 'SIGTERM');
   await becomesTrue(async () => (await others()).length === 0, withinMs);
 };

@@ -17,11 +17,24 @@ import {
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
+import { GUEST_NODE_OPTIONS } from '@berth/guest-protocol';
 import { openUp } from '../shared-files.js';
 import { becomeProgram } from './become-program.plan.js';
 import { fifoProgram } from './fifo-program.plan.js';
+import { initProgram } from './init-program.plan.js';
 import { joinProgram } from './join-program.plan.js';
-import { BECOME, FIFO, HOLD_NAMESPACE, INSIDE, JOIN, LOADER, RUNC, SEAL, SHELL } from './paths-inside.js';
+import {
+  BECOME,
+  FIFO,
+  HOLD_NAMESPACE,
+  INIT,
+  INSIDE,
+  JOIN,
+  LOADER,
+  RUNC,
+  SEAL,
+  SHELL,
+} from './paths-inside.js';
 import { namespaceProgram } from './namespace-program.plan.js';
 import { sealProgram } from './seal-program.plan.js';
 import { deafLoader, interpreterOf, relocateProgram } from './relocate-program.plan.js';
@@ -29,7 +42,7 @@ import { deafLoader, interpreterOf, relocateProgram } from './relocate-program.p
 const run = promisify(execFile);
 
 /** Part of the name of a kit; increase it when the contents change in any way but through the files of the host. */
-const KIT_FORMAT = '6';
+const KIT_FORMAT = '7';
 
 /** The image's own could name a library that OpenSSL loads into the guest. */
 const NO_OPENSSL_CONFIG = '--openssl-config=/dev/null';
@@ -38,6 +51,7 @@ const NO_OPENSSL_CONFIG = '--openssl-config=/dev/null';
 const OWN_PROGRAMS: readonly (readonly [string, (processor: string) => Buffer])[] = [
   [BECOME, becomeProgram],
   [HOLD_NAMESPACE, namespaceProgram],
+  [INIT, initProgram],
   [JOIN, joinProgram],
   [SEAL, sealProgram],
   [FIFO, fifoProgram],
@@ -95,7 +109,8 @@ export const makeGuestKit = async (
   const folder = join(parent, await fingerprint(parts));
   if (!existsSync(folder)) await make(folder, parts);
   const main = `${INSIDE.kit}/node_modules/${parts.packages[0]?.name}/${relative(guestFolder, await realpath(guestMain))}`;
-  return { folder, command: [`${INSIDE.kit}/bin/node`, NO_OPENSSL_CONFIG, main] };
+  const node = `${INSIDE.kit}/bin/node`;
+  return { folder, command: [INIT, node, NO_OPENSSL_CONFIG, ...GUEST_NODE_OPTIONS, main] };
 };
 
 const findParts = async (

@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync, watch } from 'node:fs';
+import { readFileSync, readdirSync, statSync, watch } from 'node:fs';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DriverFixture, type StartedBox } from '../driver-contract/driver.fixture.js';
 import { staticProgram, type MachineCode } from './elf-program.plan.js';
 import { QUEUE_WITHOUT_END, WATCH_WITHOUT_END } from './__fixtures__/greedy-programs.fixture.js';
+import { guestPidsInside } from './__fixtures__/guest-pids.fixture.js';
 import { nerdctlDriverUnderTest } from './__fixtures__/nerdctl-driver.fixture.js';
 
 const MB = 1024 * 1024;
@@ -64,11 +65,19 @@ describe('an agent in a container', () => {
         .filter((line) => /:(memory|pids|):/.test(line));
     await started.detach('sleep 30');
     const { guest } = started.box.record as { guest: { pid: number } };
-    for (const pid of pidsOutside().filter((one) => one !== guest.pid))
-      expect(groupsOf(pid)).not.toEqual(groupsOf(guest.pid));
-    expect(await started.sh('echo 0 2>/dev/null > /.berth/groups/memory || echo refused')).toMatch(
-      /refused$/,
+    const userOf = (pid: number): number => statSync(`/proc/${pid}`).uid;
+    const others = pidsOutside().filter((pid) => userOf(pid) !== userOf(guest.pid));
+    expect(others).not.toEqual([]);
+    for (const pid of others) expect(groupsOf(pid)).not.toEqual(groupsOf(guest.pid));
+    const groups = [
+      '/.berth/groups/memory',
+      '/.berth/groups/processes/tasks',
+      '/.berth/groups/processes/own/tasks',
+    ];
+    const enter = groups.map(
+      (file) => `(mkdir -p \${file%/*}; echo 0 > ${file}) 2> /dev/null || echo refused`,
     );
+    expect(await started.sh(enter.join('; '))).toBe('refused\nrefused\nrefused');
   });
 
   it('has the environment that it is given, unchanged by its start', async () => {
@@ -94,13 +103,13 @@ describe('an agent in a container', () => {
   });
 
   it('cannot signal, trace or read its guest', async () => {
-    const attempts = [
-      'kill -9 1',
-      'cat /proc/1/environ',
-      'cat /proc/1/mem',
-      'ls /proc/1/fd',
-      'ls /proc/1/root',
-    ];
+    const attempts = (await guestPidsInside(started)).flatMap((pid) => [
+      `kill -9 ${pid}`,
+      `cat /proc/${pid}/environ`,
+      `cat /proc/${pid}/mem`,
+      `ls /proc/${pid}/fd`,
+      `ls /proc/${pid}/root`,
+    ]);
     for (const attempt of attempts) {
       const { exitCode, stderr } = await started.run(attempt);
       expect([attempt, exitCode, stderr]).toEqual([

@@ -32,7 +32,7 @@ import { commandRole, type TaskRole } from './tasks/task-role.js';
 /** Delay between TERM and KILL for processes that outlive the agent's program. */
 const LEFTOVER_GRACE_MS = 1_000;
 
-/** Runs each agent in a container of its own with nerdctl; process 1 of the container is the guest. */
+/** Runs each agent in a container of its own with nerdctl; process 1 of the container starts the guest. */
 export class NerdctlDriver extends Driver {
   override readonly name = 'nerdctl';
   readonly #boxes = new Map<string, ContainerBox>();
@@ -124,7 +124,8 @@ export class NerdctlDriver extends Driver {
     await disks.giveVolume(agentId, ids);
     const facts = { agentId, container, guest, socket: join(guestFolders.run, 'guest.sock'), imageEnv: env };
     const joined = await groups.complete(agentId, container, spec.limits, guestUser);
-    return this.#keep(new ContainerBox({ ...facts, ...program, groups: joined }));
+    const executionGroups = groups.executionGroupsOf(container);
+    return this.#keep(new ContainerBox({ ...facts, ...program, groups: joined, executionGroups }));
   }
 
   codeFolder(agentId: string, deploymentId: string): string {

@@ -21,6 +21,9 @@ export const INSIDE = {
 /** The dynamic loader among the kit's libraries. */
 export const LOADER = 'ld.so';
 
+/** The kit's `initProgram`. */
+export const INIT = `${INSIDE.kit}/lib/init`;
+
 /** The kit's `joinProgram`. */
 export const JOIN = `${INSIDE.kit}/lib/join`;
 

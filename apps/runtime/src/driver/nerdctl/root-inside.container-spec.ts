@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DriverFixture, type StartedBox } from '../driver-contract/driver.fixture.js';
+import { guestPidsInside } from './__fixtures__/guest-pids.fixture.js';
 import { nerdctlDriverUnderTest } from './__fixtures__/nerdctl-driver.fixture.js';
 
 const LEAST_ID_OUTSIDE = 65_536;
@@ -67,15 +68,17 @@ describe('an agent that is root inside', () => {
 
   it('cannot signal, trace or read its guest, whose processes and folders belong to the user nobody inside', async () => {
     const attempts = [
-      'kill -9 1',
-      'cat /proc/1/environ',
-      'cat /proc/1/mem',
-      'cat /proc/1/maps',
-      'ls /proc/1/fd',
-      'ls /proc/1/root/',
-      'ls /proc/1/cwd/',
-      'cat /proc/1/ns/user',
-      'echo 1000 > /proc/1/oom_score_adj',
+      ...(await guestPidsInside(started)).flatMap((pid) => [
+        `kill -9 ${pid}`,
+        `cat /proc/${pid}/environ`,
+        `cat /proc/${pid}/mem`,
+        `cat /proc/${pid}/maps`,
+        `ls /proc/${pid}/fd`,
+        `ls /proc/${pid}/root/`,
+        `ls /proc/${pid}/cwd/`,
+        `cat /proc/${pid}/ns/user`,
+        `echo 1000 > /proc/${pid}/oom_score_adj`,
+      ]),
       'ls /.berth/run',
       'ls /.berth/logs',
       'ls /.berth/journal',
@@ -83,6 +86,8 @@ describe('an agent that is root inside', () => {
       'busybox chown 0 /.berth/journal',
       'chmod 777 /.berth/journal',
       'echo 0 > /.berth/groups/memory',
+      'echo 0 > /.berth/groups/processes/tasks',
+      'mkdir /.berth/groups/processes/own',
     ];
     for (const attempt of attempts) {
       const { exitCode, stderr } = await started.run(attempt);

@@ -1,8 +1,9 @@
 import { rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ExecutionGroupsParent } from '@berth/guest-protocol';
 import { becomesTrue } from '../../poll.js';
 import { BoxCgroups, COMPLETE_WITHIN_MS } from '../cgroup/box-cgroups.js';
-import type { Hierarchy } from '../cgroup/cgroup-hierarchies.js';
+import { removeGroup, type Hierarchy } from '../cgroup/cgroup-hierarchies.js';
 import { limitGroup } from '../cgroup/group-limits.js';
 import { joinFileOf } from '../cgroup/join-file.js';
 import { makeGroup } from '../cgroup/make-group.js';
@@ -28,6 +29,13 @@ export class CgroupProcessGroup implements ProcessGroup {
         return joinFileOf(hierarchy, folder);
       }),
     );
+  }
+
+  executionGroups(agentId: string): ExecutionGroupsParent | undefined {
+    const hierarchy =
+      this.hierarchies.find(({ version }) => version === 2) ??
+      this.hierarchies.find(({ controllers }) => controllers.includes('pids'));
+    return hierarchy && { version: hierarchy.version, folder: join(hierarchy.folder, agentId) };
   }
 
   pids(agentId: string): Promise<readonly number[]> {
@@ -91,17 +99,9 @@ export class CgroupProcessGroup implements ProcessGroup {
     return false;
   }
 
-  /**
-   * Returns whether all groups are removed; the kernel releases them shortly after their last process has left the
-   * list.
-   */
+  /** The kernel releases groups shortly after their last process has left the list. */
   async #removeGroups(agentId: string): Promise<boolean> {
-    const removals = this.hierarchies.map(({ folder }) =>
-      rmdir(join(folder, agentId)).then(
-        () => true,
-        (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT',
-      ),
-    );
+    const removals = this.hierarchies.map(({ folder }) => removeGroup(join(folder, agentId)));
     return (await Promise.all(removals)).every(Boolean);
   }
 }

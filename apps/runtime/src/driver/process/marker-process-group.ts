@@ -38,6 +38,10 @@ export class MarkerProcessGroup implements ProcessGroup {
     return [];
   }
 
+  executionGroups(): undefined {
+    return undefined;
+  }
+
   async pids(agentId: string): Promise<readonly number[]> {
     const uid = this.traces.uidOf(agentId);
     const mark = this.mark(agentId);

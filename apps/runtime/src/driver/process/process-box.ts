@@ -56,7 +56,7 @@ export class ProcessBox implements Box {
       socket,
       command: command === null ? null : [...command],
       inside: { ...this.inside, storage: { ...this.inside.storage } },
-      runAs: this.runAs === null ? null : { ...this.runAs },
+      runAs: this.runAs === null ? null : toJson(this.runAs),
       guest: { pid: guest.pid, startedAt: guest.startedAt },
     };
   }
@@ -66,6 +66,11 @@ export class ProcessBox implements Box {
     clearInterval(this.#watch);
   }
 }
+
+const toJson = ({ executionGroups, ...user }: RunAs): Json => ({
+  ...user,
+  ...(executionGroups && { executionGroups: { ...executionGroups } }),
+});
 
 /** Parses `ProcessBox.record`; undefined if it is malformed. */
 export const readBoxRecord = (agentId: string, record: Json): BoxFacts | undefined => {

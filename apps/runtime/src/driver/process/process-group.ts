@@ -1,3 +1,4 @@
+import type { ExecutionGroupsParent } from '@berth/guest-protocol';
 import type { BoxStats } from '../driver.js';
 
 /** Limits of a process group, applied where the host supports them. */
@@ -10,6 +11,8 @@ export interface ProcessGroupLimits {
 export interface ProcessGroup {
   /** Prepares for an agent's first process. Returns the files into which that process writes its id to join. */
   create(agentId: string, limits: ProcessGroupLimits): Promise<readonly string[]>;
+  /** The group below which the guest makes groups for executions; undefined if there is none. */
+  executionGroups(agentId: string): ExecutionGroupsParent | undefined;
   pids(agentId: string): Promise<readonly number[]>;
   /** Resolves when all processes have stopped. */
   freeze(agentId: string): Promise<void>;

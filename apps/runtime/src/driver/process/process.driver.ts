@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json } from '@berth/kernel';
-import { guestEnv } from '@berth/guest-protocol';
+import { guestEnv, GUEST_NODE_OPTIONS } from '@berth/guest-protocol';
 import type { Logger } from '@berth/telemetry';
 import { becomesTrue } from '../../poll.js';
 import type { BoxSource, BoxSpec } from '../box-spec.js';
@@ -136,14 +136,16 @@ export class ProcessDriver extends Driver {
     const { agentId, limits, guestFolders } = spec;
     refuseUnsupported(spec, capabilities);
     await this.stop(agentId, 0);
-    const runAs = (await users?.of(agentId)) ?? null;
+    const user = await users?.of(agentId);
+    const executionGroups = processGroup.executionGroups(agentId);
+    const runAs = user === undefined ? null : { ...user, ...(executionGroups && { executionGroups }) };
     const code = codeOf(spec.source);
     const { inside, view, node } = await workspaceMounts.prepare(agentId, code, runAs, limits.memoryBytes);
     const groups = await processGroup.create(agentId, {
       memoryBytes: limits.memoryBytes + GUEST_MEMORY_BYTES,
       processes: limits.processes,
     });
-    const command = [node, this.options.guestMain];
+    const command = [node, ...GUEST_NODE_OPTIONS, this.options.guestMain];
     const socket = join(guestFolders.run, 'guest.sock');
     const { identity, gone } = await launchGuest({
       script: launchScript({ groups, view, noNewPrivileges, command }),

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import type { EndableProcesses } from './end-processes.js';
 import { hasSetting, readProcess, readProcesses, signalProcess, type ProcessEntry } from './process-table.js';
 
 /**
@@ -6,18 +6,16 @@ import { hasSetting, readProcess, readProcesses, signalProcess, type ProcessEntr
  * parents.
  */
 const MARK = 'BERTH_EXECUTION_ID';
-const FIRST_PAUSE_MS = 5;
-const MAX_PAUSE_MS = 100;
-const KILL_EVERY_MS = 10;
-/** How long to repeat KILL; a process that survives it hangs in the kernel and is not waited for. */
-const KILL_FOR_MS = 400;
 
 export const executionMark = (executionId: string): Readonly<Record<string, string>> => ({
   [MARK]: executionId,
 });
 
-/** All processes of one execution. Valid until its shell is reaped. */
-export class ExecutionProcesses {
+/**
+ * The processes of an execution without a control group, found by what they inherit: their parent, group, session, and mark.
+ * Misses a process that has lost all four. Valid until its shell is reaped.
+ */
+export class TracedProcesses implements EndableProcesses {
   readonly #mark: string;
   readonly #members = new Map<number, number>();
   readonly #terminated = new Set<number>();
@@ -29,24 +27,12 @@ export class ExecutionProcesses {
     this.#mark = `${MARK}=${executionId}`;
   }
 
-  static of(pid: number, executionId: string): ExecutionProcesses | undefined {
+  static of(pid: number, executionId: string): TracedProcesses | undefined {
     const shell = readProcess(pid);
-    return shell && new ExecutionProcesses(shell, executionId);
+    return shell && new TracedProcesses(shell, executionId);
   }
 
-  /** Sends TERM, then KILL after `graceMs`. Resolves when no process is left that can be ended. */
-  async end(graceMs: number): Promise<void> {
-    const killAt = performance.now() + graceMs;
-    for (let pauseMs = FIRST_PAUSE_MS; performance.now() < killAt; pauseMs *= 1.5) {
-      if (this.#terminate() === 0) return;
-      await delay(Math.min(pauseMs, MAX_PAUSE_MS, Math.max(0, killAt - performance.now())));
-    }
-    const giveUpAt = performance.now() + KILL_FOR_MS;
-    while (this.#kill() > 0 && performance.now() < giveUpAt) await delay(KILL_EVERY_MS);
-  }
-
-  /** Sends TERM to each process once, including those started since the last call. */
-  #terminate(): number {
+  terminate(): number {
     const found = this.#find();
     for (const process of found.filter(({ pid }) => !this.#terminated.has(pid))) {
       this.#terminated.add(process.pid);
@@ -55,7 +41,7 @@ export class ExecutionProcesses {
     return found.length;
   }
 
-  #kill(): number {
+  kill(): number {
     const found = this.#find();
     if (found.some(({ group }) => group === this.shell.pid)) killGroup(this.shell.pid);
     for (const process of found) signalProcess(process, 'SIGKILL');
