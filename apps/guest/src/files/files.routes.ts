@@ -14,11 +14,13 @@ export const fileRoutes = (files: () => VolumeFiles): readonly Route[] => [
   { ...GUEST_ROUTES.changeFile, handle: async ({ body }) => files().change(readCommand(body)) },
 ];
 
-const list = (files: VolumeFiles, { query, response }: StreamExchange): Promise<void> =>
-  files.list(query.get('path') ?? '', async (text) => {
+const list = (files: VolumeFiles, { query, response, gone }: StreamExchange): Promise<void> => {
+  const write = async (text: AsyncIterable<string>): Promise<void> => {
     response.setHeader('content-type', 'application/json');
     await pipeline(text, response);
-  });
+  };
+  return files.list(query.get('path') ?? '', write, gone);
+};
 
 const read = (files: VolumeFiles, { query, request, response }: StreamExchange): Promise<void> => {
   const bounds = { within: readWithin(query), limitBytes: readLimit(query) };

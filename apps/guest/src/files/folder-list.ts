@@ -1,18 +1,14 @@
-import { lstatSync, opendirSync, type Dir, type Stats } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import type { FileEntry } from '@berth/guest-protocol';
 import { reopen, type Descriptor } from './descriptor.js';
 import { parsePath } from './file-path.js';
 import { notADirectory, pathNotFound } from './file-refusals.js';
 import { Slices } from './slices.js';
-import { byCodePoint, mergeRuns, RUN_LENGTH } from './sort-in-slices.js';
+import { fromKey, type FolderName, type SortedNames } from './sorted-names.js';
 import { walk, type Ground } from './volume-walk.js';
 
-const READ_AT_ONCE = 1_024;
-/** Number of entries between two checks of the clock. */
-const CHECK_EVERY = 64;
-const WRITE_AT_ONCE = 256;
-/** Replaces bytes that are not valid UTF-8. */
-const REPLACEMENT = '\uFFFD';
+/** Number of entries whose metadata is read at a time. */
+const WRITE_AT_ONCE = 128;
 
 /** An opened folder that has not been read yet. */
 export interface OpenedFolder extends Disposable {
@@ -30,55 +26,46 @@ export const openFolder = (ground: Ground, path: string): OpenedFolder => {
   return { folder, path: found.path, [Symbol.dispose]: () => folder[Symbol.dispose]() };
 };
 
-/** One `FileList` as JSON, in chunks. */
-export const listText = function* (
-  path: string,
+/** Runs a pass over a folder when it is its turn. */
+export type InTurn = <T>(pass: () => Promise<T>) => Promise<T>;
+
+/**
+ * One `FileList` as JSON, in chunks, each made when the reader has room for it. Skips entries that disappear in the
+ * meantime, and yields to other work regularly. `first` is the first batch of `names`; `inTurn` gets a pass over the folder for each of the others.
+ */
+export const listText = async function* (
+  { folder, path }: OpenedFolder,
   root: string,
-  entries: readonly FileEntry[],
-): Generator<string, void, void> {
+  {
+    first,
+    names,
+    inTurn,
+  }: { readonly first: readonly string[]; readonly names: SortedNames; readonly inTurn: InTurn },
+  signal: AbortSignal,
+): AsyncGenerator<string, void, void> {
   yield `{"path":${JSON.stringify(path)},"root":${JSON.stringify(root)},"entries":[`;
-  for (let from = 0; from < entries.length; from += WRITE_AT_ONCE) {
-    const text = JSON.stringify(entries.slice(from, from + WRITE_AT_ONCE)).slice(1, -1);
-    yield from === 0 ? text : `,${text}`;
+  const slices = new Slices();
+  let separator = '';
+  for (let batch = first; batch.length > 0;) {
+    for (let from = 0; from < batch.length; from += WRITE_AT_ONCE) {
+      const keys = batch.slice(from, from + WRITE_AT_ONCE);
+      const entries = keys.flatMap((key) => toEntry(folder, fromKey(key)) ?? []);
+      if (entries.length === 0) continue;
+      yield separator + JSON.stringify(entries).slice(1, -1);
+      separator = ',';
+      await slices.restIfOver();
+    }
+    // The next pass takes memory of its own.
+    batch = [];
+    if (!names.isComplete) batch = await inTurn(() => names.next(signal));
   }
   yield ']}';
 };
 
-/** Reads all entries, sorted by name. Skips entries that disappear in the meantime. Yields to other work regularly. */
-export const readEntries = async ({ folder }: OpenedFolder): Promise<readonly FileEntry[]> => {
-  const slices = new Slices();
-  const runs: FileEntry[][] = [];
-  let run: FileEntry[] = [];
-  const endRun = (): void => {
-    runs.push(run.sort(byName));
-    run = [];
-  };
-  const dir = opendirSync(folder.path, { encoding: 'buffer' as BufferEncoding, bufferSize: READ_AT_ONCE });
-  try {
-    for (let count = 1, name = nextName(dir); name !== undefined; count++, name = nextName(dir)) {
-      const entry = toEntry(folder, name);
-      if (entry !== undefined) run.push(entry);
-      if (run.length === RUN_LENGTH) endRun();
-      if (count % CHECK_EVERY === 0 && slices.over) await slices.rest();
-    }
-  } finally {
-    dir.closeSync();
-  }
-  endRun();
-  return mergeRuns(runs, byName, slices);
-};
-
-const byName = (left: FileEntry, right: FileEntry): number => byCodePoint(left.name, right.name);
-
-/** With the encoding `buffer`, names are bytes, despite the types. */
-const nextName = (dir: Dir): Buffer | undefined => dir.readSync()?.name as unknown as Buffer | undefined;
-
-const toEntry = (folder: Descriptor, bytes: Buffer): FileEntry | undefined => {
-  const name = bytes.toString();
-  const stats = lstat(name.includes(REPLACEMENT) ? folder.atBytes(bytes) : folder.at(name));
+const toEntry = (folder: Descriptor, { name, bytes }: FolderName): FileEntry | undefined => {
+  const path = bytes === undefined ? folder.at(name) : folder.atBytes(bytes);
+  const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return undefined;
   const isDir = stats.isDirectory();
   return { name, isDir, size: isDir ? 0 : stats.size, mtime: Math.floor(stats.mtimeMs / 1_000) };
 };
-
-const lstat = (path: string | Buffer): Stats | undefined => lstatSync(path, { throwIfNoEntry: false });

@@ -19,4 +19,22 @@ describe('a semaphore of one', () => {
     expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
     await take(4);
   });
+
+  it('is left by a caller that gives up while it waits, and goes to the next', async () => {
+    const semaphore = new Semaphore(1);
+    const held = Promise.withResolvers<void>();
+    const holder = semaphore.run(() => held.promise);
+    const left = new AbortController();
+    const leaver = semaphore.run(() => Promise.reject(new Error('began')), left.signal);
+    const next = semaphore.run(async () => 'next');
+    left.abort(new Error('left'));
+    await expect(leaver).rejects.toThrow('left');
+    held.resolve();
+    await holder;
+    expect(await next).toBe('next');
+    await expect(semaphore.run(() => Promise.reject(new Error('began')), left.signal)).rejects.toThrow(
+      'left',
+    );
+    expect(await semaphore.run(async () => 'free')).toBe('free');
+  });
 });

@@ -3,16 +3,19 @@ import { holdFolder } from './descriptor.js';
 import { openFile, type OpenedFile, type Within } from './file-content.js';
 import { splitPath } from './file-path.js';
 import { payloadTooLarge, tooManyTransfers, toReadRefusal, toRefusal } from './file-refusals.js';
-import { listText, openFolder, readEntries } from './folder-list.js';
+import { listText, openFolder, type InTurn } from './folder-list.js';
 import { StagedUploads, type IncomingUpload } from './staged-uploads.js';
 import { Semaphore } from './semaphore.js';
+import { SortedNames } from './sorted-names.js';
 import { VolumeChanges } from './volume-changes.js';
 import type { Ground } from './volume-walk.js';
 
 /** Each transfer holds a descriptor and some memory. */
 const MAX_TRANSFERS = 64;
-/** A large list stays in memory until its reader has received it, however slowly. */
+/** Each list holds a batch of names until its reader has received it, however slowly. */
 const MAX_LISTS = 8;
+/** How long a list may wait until another one ends, and for its first pass over its folder. */
+const LIST_WITHIN_MS = 4_000;
 
 /** The fields of `PutProgram` that file access needs. */
 export type FilesOf = Pick<PutProgram, 'volume' | 'storage' | 'runAs'>;
@@ -22,10 +25,10 @@ export class VolumeFiles {
   readonly #ground: Ground;
   readonly #staging: StagedUploads;
   readonly #changes: VolumeChanges;
-  /** Collects one list at a time, because two would block other requests for twice as long. */
-  readonly #collecting = new Semaphore(1);
   readonly #transfers = new Slots(MAX_TRANSFERS);
-  readonly #lists = new Slots(MAX_LISTS);
+  readonly #lists = new Semaphore(MAX_LISTS);
+  /** One pass over a folder at a time: two would block other requests for twice as long. */
+  readonly #passes = new Semaphore(1);
 
   /** Opens the volume and empties its staging folder. Errors: those of the file system. */
   constructor(private readonly agent: FilesOf) {
@@ -34,14 +37,26 @@ export class VolumeFiles {
     this.#changes = new VolumeChanges(this.#ground, this.#staging);
   }
 
-  /** Passes the text of one `FileList` to `write`. Errors before that: those of `listFiles`. */
-  list(path: string, write: (text: Iterable<string>) => Promise<void>): Promise<void> {
-    const root = `/${this.#ground.root.join('/')}`;
-    return withSlot(this.#lists, async () => {
+  /** Passes the text of one `FileList` to `write`, unless `gone` aborts. Errors before that: those of `listFiles`. */
+  async list(
+    path: string,
+    write: (text: AsyncIterable<string>) => Promise<void>,
+    gone: AbortSignal,
+  ): Promise<void> {
+    const late = AbortSignal.timeout(LIST_WITHIN_MS);
+    const waiting = AbortSignal.any([gone, late]);
+    const list = async (): Promise<void> => {
       using opened = mapReadErrors(() => openFolder(this.#ground, path));
-      const entries = await this.#collecting.run(() => readEntries(opened));
-      await write(listText(opened.path, root, entries));
-    });
+      const names = new SortedNames(opened.folder);
+      const first = await this.#passes.run(() => names.next(gone), waiting);
+      const inTurn: InTurn = (pass) => this.#passes.run(pass, gone);
+      await write(listText(opened, `/${this.#ground.root.join('/')}`, { first, names, inTurn }, gone));
+    };
+    try {
+      await this.#lists.run(list, waiting);
+    } catch (error) {
+      throw error === late.reason ? tooManyTransfers() : toRefusal(error);
+    }
   }
 
   /** Passes an open file to `serve`. Errors before that: those of `readFile`. */
