@@ -21,6 +21,7 @@ import { ExecutionGroups } from './execution/execution-groups.js';
 import type { ExecutionJournal } from './execution/execution-journal.js';
 import { GuestExecutions } from './execution/guest-executions.js';
 import { LegacyExecutions } from './execution/legacy-executions.js';
+import type { OutputRings } from './execution/output-rings.js';
 import { VolumeFiles } from './files/volume-files.js';
 import type { LogWriter } from './log/log-writer.js';
 import type { OutputPipes } from './output/output-pipes.js';
@@ -35,6 +36,7 @@ export interface GuestParts {
   readonly log: LogWriter;
   readonly journal: DeliveryJournal;
   readonly executionJournal: ExecutionJournal;
+  readonly outputs: OutputRings;
   readonly relay: ApiRelay;
   readonly pipes: OutputPipes;
   readonly mark: Readonly<Record<string, string>>;
@@ -67,8 +69,8 @@ export class Guest {
       this.#supervisor?.endpoint(withinMs),
     );
     const findEnvironment = (): ProgramEnvironment | undefined => this.#program && this.environment();
-    const { executionJournal, pipes, shippedShell } = parts;
-    const means = { pipes, groups: new ExecutionGroups() };
+    const { executionJournal, outputs, pipes, shippedShell } = parts;
+    const means = { pipes, outputs, groups: new ExecutionGroups() };
     this.executions = new GuestExecutions(executionJournal, findEnvironment, means, shippedShell);
     this.legacyExecutions = new LegacyExecutions(findEnvironment, means, shippedShell);
   }

@@ -3,10 +3,11 @@ import { rmSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { detach } from '@berth/kernel';
-import { API_SOCKET, DELIVERIES_FILE, guestEnv } from '@berth/guest-protocol';
+import { API_SOCKET, DELIVERIES_FILE, EXECUTIONS_FOLDER, guestEnv } from '@berth/guest-protocol';
 import type { GuestConfig } from './config.js';
 import { DeliveryJournal } from './delivery/delivery-journal.js';
 import { ExecutionJournal } from './execution/execution-journal.js';
+import { OutputRings } from './execution/output-rings.js';
 import { killLeftovers } from './execution/traced-processes.js';
 import { fileRoutes } from './files/files.routes.js';
 import { guestRoutes } from './guest.routes.js';
@@ -42,6 +43,8 @@ export const startGuest = async (config: GuestConfig, mark: string | undefined):
     log,
     journal,
     executionJournal: executions.journal,
+    // Its journal removes what an earlier guest has left there.
+    outputs: new OutputRings(join(config.journal, EXECUTIONS_FOLDER)),
     relay,
     pipes: new OutputPipes(join(dirname(config.socket), PIPES_FOLDER)),
     shippedShell: config.shell,

@@ -17,7 +17,7 @@ export interface JournalBounds {
 const DEFAULT_BOUNDS: JournalBounds = {
   entries: 200_000,
   keepMs: 48 * 3_600_000,
-  responseChars: 32 * 1024 * 1024,
+  responseChars: 8 * 1024 * 1024,
   fileBytes: 128 * 1024 * 1024,
 };
 

@@ -11,6 +11,7 @@ import { commandTooLarge, commandUnavailable } from './execution-refusals.js';
 import { endProcesses } from './end-processes.js';
 import type { ExecutionGroup, ExecutionGroups } from './execution-groups.js';
 import { startTimer } from './long-timer.js';
+import type { OutputRings } from './output-rings.js';
 import { OutputTail } from './output-tail.js';
 import { shellArguments, type Shell, type ShellTask } from './shell.js';
 import { executionMark, TracedProcesses } from './traced-processes.js';
@@ -41,12 +42,13 @@ export interface ProcessTask extends ShellTask {
 export interface ProcessMeans {
   readonly pipes: OutputPipes;
   readonly groups: ExecutionGroups;
+  readonly outputs: OutputRings;
 }
 
 /** A shell and the processes it started, in their own control group where there is one, process group and session. */
 export class ExecutionProcess {
-  readonly stdout = new OutputTail();
-  readonly stderr = new OutputTail();
+  readonly stdout: OutputTail;
+  readonly stderr: OutputTail;
   /** Resolves when the output is complete; later output is dropped. */
   readonly over: Promise<Ending>;
   readonly #captured: CapturedChild;
@@ -66,6 +68,8 @@ export class ExecutionProcess {
     private readonly onOutput: () => void = () => undefined,
   ) {
     this.#executionId = task.executionId;
+    this.stdout = new OutputTail(means.outputs);
+    this.stderr = new OutputTail(means.outputs);
     const { captured, group } = start(shell, task, program, means);
     this.#captured = captured;
     this.#group = group;
@@ -96,6 +100,12 @@ export class ExecutionProcess {
     const processes = this.#group?.processes ?? TracedProcesses.of(pid, this.#executionId);
     const ended = (): void => this.#ended.resolve();
     (processes === undefined ? Promise.resolve() : endProcesses(processes, graceMs)).then(ended, ended);
+  }
+
+  /** Call it when it is over and nobody reads its output any more. */
+  release(): void {
+    this.stdout.release();
+    this.stderr.release();
   }
 
   async #watch(closed: Promise<unknown>): Promise<Ending> {

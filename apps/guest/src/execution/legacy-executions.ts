@@ -44,7 +44,9 @@ export class LegacyExecutions {
     this.#running.add(process);
     const { exitCode } = await process.over;
     this.#running.delete(process);
-    return { exitCode, output: process.stdout.text() };
+    const output = process.stdout.text();
+    process.release();
+    return { exitCode, output };
   }
 
   /** Ends all of them, permanently. */

@@ -2,7 +2,10 @@ import { CUT_MARK, KEPT_CHARACTERS } from '@berth/guest-protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OutputCursor } from './output-cursor.js';
+import { OutputRings } from './output-rings.js';
 import { OutputTail } from './output-tail.js';
+
+const rings = new OutputRings('', Infinity);
 
 // Every code point except the surrogates. fast-check's own unit `binary` takes seconds to build.
 const anyCharacter = fc
@@ -16,7 +19,7 @@ const shown = (bytes: Uint8Array, kept: number): string => {
 };
 
 const tailOf = (chunks: readonly Uint8Array[], kept: number): OutputTail => {
-  const tail = new OutputTail(kept);
+  const tail = new OutputTail(rings, kept);
   for (const chunk of chunks) tail.push(chunk);
   return tail;
 };
@@ -64,7 +67,7 @@ describe('the tail of an output', () => {
         fc.integer({ min: 1, max: 3 }),
         (pattern, step) => {
           const all = Buffer.alloc(3_000_000, pattern);
-          const tail = new OutputTail();
+          const tail = new OutputTail(rings);
           for (let at = 0; at < all.length; at += 65_536 * step) {
             tail.push(all.subarray(at, at + 65_536 * step));
           }
@@ -96,7 +99,7 @@ describe('a reader of an output', () => {
   it('that keeps up reads every character once', () => {
     fc.assert(
       fc.property(pieces, (chunks) => {
-        const tail = new OutputTail();
+        const tail = new OutputTail(rings);
         const cursor = new OutputCursor(tail);
         let text = '';
         for (const chunk of chunks) {
@@ -131,7 +134,7 @@ describe('a reader of an output', () => {
   });
 
   it('that falls behind gets the truncation mark and continues with the retained output', () => {
-    const tail = new OutputTail(10);
+    const tail = new OutputTail(rings, 10);
     const cursor = new OutputCursor(tail);
     tail.push(Buffer.from('begin '));
     expect(drain(cursor)).toBe('begin ');

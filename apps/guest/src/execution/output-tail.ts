@@ -1,5 +1,6 @@
 import { KEPT_CHARACTERS } from '@berth/guest-protocol';
 import { lastCharacters } from './last-characters.js';
+import type { OutputRings, Ring } from './output-rings.js';
 
 const MAX_CHARACTER_BYTES = 4;
 /** Dropping the oldest bytes may split a character; this many extra bytes keep the displayed ones intact. */
@@ -8,16 +9,16 @@ const FIRST_BYTES = 4_096;
 /** Number of consecutive continuation bytes after which any sequence is over. */
 const MAX_CONTINUATION_BYTES = 3;
 
-/**
- * The end of one output stream, as bytes. Memory grows with the output up to a limit, then the oldest bytes are
- * dropped.
- */
+/** The end of one output stream, as bytes. Grows with the output up to a limit, then the oldest bytes are dropped. */
 export class OutputTail {
   readonly #maxBytes: number;
-  #ring: Buffer = Buffer.alloc(0);
+  #ring: Ring | undefined;
   #total = 0;
 
-  constructor(private readonly kept: number = KEPT_CHARACTERS) {
+  constructor(
+    private readonly rings: OutputRings,
+    private readonly kept: number = KEPT_CHARACTERS,
+  ) {
     this.#maxBytes = kept * MAX_CHARACTER_BYTES + SPARE_BYTES;
   }
 
@@ -32,25 +33,28 @@ export class OutputTail {
   }
 
   push(chunk: Uint8Array): void {
-    this.#grow(Math.min(this.#maxBytes, this.#total + chunk.length));
+    const ring = this.#grown(Math.min(this.#maxBytes, this.#total + chunk.length));
     const kept = chunk.length > this.#maxBytes ? chunk.subarray(chunk.length - this.#maxBytes) : chunk;
     this.#total += chunk.length;
-    const at = (this.#total - kept.length) % this.#ring.length || 0;
-    const untilEdge = Math.min(kept.length, this.#ring.length - at);
-    this.#ring.set(kept.subarray(0, untilEdge), at);
-    this.#ring.set(kept.subarray(untilEdge), 0);
+    const at = (this.#total - kept.length) % ring.length || 0;
+    const untilEdge = Math.min(kept.length, ring.length - at);
+    ring.write(kept.subarray(0, untilEdge), at);
+    if (untilEdge < kept.length) ring.write(kept.subarray(untilEdge), 0);
   }
 
   /** A copy of up to `maxBytes` bytes from `position`, which must not be before `start`. */
   read(position: number, maxBytes: number): Buffer {
     const length = Math.min(maxBytes, this.#total - position);
-    if (length === 0) return Buffer.alloc(0);
+    if (length === 0 || this.#ring === undefined) return Buffer.alloc(0);
     const at = position % this.#ring.length;
     const untilEdge = Math.min(length, this.#ring.length - at);
-    return Buffer.concat([
-      this.#ring.subarray(at, at + untilEdge),
-      this.#ring.subarray(0, length - untilEdge),
-    ]);
+    return Buffer.concat([this.#ring.read(at, at + untilEdge), this.#ring.read(0, length - untilEdge)]);
+  }
+
+  /** Frees its memory; it is not used any more. */
+  release(): void {
+    this.#ring?.release();
+    this.#ring = undefined;
   }
 
   /** The stream in display form: its last characters, as if all of it had been decoded as UTF-8. */
@@ -72,13 +76,17 @@ export class OutputTail {
     return bytes.subarray(skipped);
   }
 
-  #grow(needed: number): void {
-    if (needed <= this.#ring.length) return;
-    const next = Buffer.allocUnsafeSlow(
-      Math.min(this.#maxBytes, Math.max(needed, 2 * this.#ring.length, FIRST_BYTES)),
-    );
-    next.set(this.#ring.subarray(0, this.#total));
+  #grown(needed: number): Ring {
+    const ring = this.#ring;
+    if (ring !== undefined && needed <= ring.length) return ring;
+    const length = Math.min(this.#maxBytes, Math.max(needed, 2 * (ring?.length ?? 0), FIRST_BYTES));
+    const next = this.rings.create(length, this.#maxBytes);
+    if (ring !== undefined) {
+      next.write(ring.read(0, this.#total), 0);
+      ring.release();
+    }
     this.#ring = next;
+    return next;
   }
 }
 

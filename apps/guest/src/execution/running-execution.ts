@@ -69,7 +69,14 @@ export class RunningExecution {
   /** Calls `listener` on new output and at the end. Returns a function that unsubscribes. */
   listen(listener: () => void): () => void {
     this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return () => {
+      this.#listeners.delete(listener);
+      this.#releaseUnread();
+    };
+  }
+
+  #releaseUnread(): void {
+    if (this.#isOver && this.#listeners.size === 0) this.#process.release();
   }
 
   #runningReport(): ExecutionReport {
@@ -92,6 +99,7 @@ export class RunningExecution {
     const record = this.#withOutput({ ...this.begun, ...ending, endedAt: new Date().toISOString() });
     this.journal.end(record);
     for (const listener of this.#listeners) listener();
+    this.#releaseUnread();
     return record;
   }
 
