@@ -58,7 +58,11 @@ export class CommandGuest {
     return this.#process?.pid ?? 0;
   }
 
-  async start(env: Readonly<Record<string, string>> = {}, generation: Generation = 'current'): Promise<void> {
+  async start(
+    env: Readonly<Record<string, string>> = {},
+    generation: Generation = 'current',
+    changes: Partial<PutProgram> = {},
+  ): Promise<void> {
     const at = (name: string): string => join(this.dir, name);
     const [program = '', ...args] = [
       ...this.launcher,
@@ -77,7 +81,7 @@ export class CommandGuest {
       stdio: 'inherit',
     });
     await eventually(() => existsSync(at('sock')), { timeoutMs: 20_000 });
-    await eventually(() => this.put(), { timeoutMs: 20_000 });
+    await eventually(() => this.put(changes), { timeoutMs: 20_000 });
   }
 
   /** Kills the guest abruptly, unlike a runtime. */
