@@ -29,6 +29,8 @@ export class VolumeFiles {
   readonly #lists = new Semaphore(MAX_LISTS);
   /** One pass over a folder at a time: two would block other requests for twice as long. */
   readonly #passes = new Semaphore(1);
+  /** Of the lists that have begun, one waits for a pass at a time, so that they do not delay the first pass of another. */
+  readonly #furtherPasses = new Semaphore(1);
 
   /** Opens the volume and empties its staging folder. Errors: those of the file system. */
   constructor(private readonly agent: FilesOf) {
@@ -49,7 +51,7 @@ export class VolumeFiles {
       using opened = mapReadErrors(() => openFolder(this.#ground, path));
       const names = new SortedNames(opened.folder);
       const first = await this.#passes.run(() => names.next(gone), waiting);
-      const inTurn: InTurn = (pass) => this.#passes.run(pass, gone);
+      const inTurn: InTurn = (pass) => this.#furtherPasses.run(() => this.#passes.run(pass, gone), gone);
       await write(listText(opened, `/${this.#ground.root.join('/')}`, { first, names, inTurn }, gone));
     };
     try {

@@ -86,7 +86,7 @@ describe('an image that a stranger has made', () => {
   const PREPARE =
     'cd $BERTH_VOLUME; chmod 777 .; mkdir -p -m 777 run logs journal disk kit code gate groups groups/processes processes bin lib; ' +
     'touch groups/memory memory; ' +
-    'printf "#!/bin/sh\\nwhile :; do :; done\\n" > bin/node; chmod 777 bin/node memory groups/*';
+    'printf "#!/bin/sh\\nwhile :; do :; done\\n" > lib/init; chmod 777 lib/init memory groups/*';
   const WRITABLE = { user: 'root', rootFileSystem: 'writable' } as const;
 
   it.each([
