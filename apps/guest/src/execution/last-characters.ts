@@ -11,6 +11,20 @@ export const lastCharacters = (text: string, kept: number): string => {
   return at === 0 ? text : CUT_MARK + text.slice(at);
 };
 
+/** Number of code points. `text` must be well-formed. */
+export const characters = (text: string): number => {
+  let count = text.length;
+  for (let at = 0; at < text.length; at += 1) if (isLowSurrogate(text, at)) count -= 1;
+  return count;
+};
+
+/** What follows the first `count` code points. `text` must be well-formed. */
+export const withoutFirst = (text: string, count: number): string => {
+  let at = 0;
+  for (let left = count; left > 0 && at < text.length; left -= 1) at += isLowSurrogate(text, at + 1) ? 2 : 1;
+  return text.slice(at);
+};
+
 /** Splits `text` into parts of limited length in UTF-16 units; never splits a surrogate pair. */
 export const inParts = function* (text: string, max: number): Generator<string> {
   for (let at = 0; at < text.length;) {

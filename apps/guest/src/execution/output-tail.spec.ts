@@ -90,6 +90,16 @@ describe('the tail of an output', () => {
 });
 
 describe('a reader of an output', () => {
+  it('that starts late gets the retained characters in parts, so that many slow readers hold little', () => {
+    const all = 'ä𝄞x'.repeat(200_000);
+    const tail = tailOf([Buffer.from(all)], KEPT_CHARACTERS);
+    const cursor = new OutputCursor(tail);
+    const parts: string[] = [];
+    while (cursor.behind) parts.push(cursor.next());
+    expect(Math.max(...parts.map(({ length }) => length))).toBeLessThanOrEqual(65_536 + CUT_MARK.length);
+    expect(parts.join('') === shown(Buffer.from(all), KEPT_CHARACTERS)).toBe(true);
+  });
+
   const drain = (cursor: OutputCursor): string => {
     let text = '';
     while (cursor.behind) text += cursor.next();

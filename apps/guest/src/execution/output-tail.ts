@@ -17,7 +17,7 @@ export class OutputTail {
 
   constructor(
     private readonly rings: OutputRings,
-    private readonly kept: number = KEPT_CHARACTERS,
+    readonly kept: number = KEPT_CHARACTERS,
   ) {
     this.#maxBytes = kept * MAX_CHARACTER_BYTES + SPARE_BYTES;
   }
@@ -59,21 +59,16 @@ export class OutputTail {
 
   /** The stream in display form: its last characters, as if all of it had been decoded as UTF-8. */
   text(): string {
-    return lastCharacters(this.#fromFirstCharacter().toString('utf8'), this.kept);
+    return lastCharacters(this.read(this.firstCharacter, this.#maxBytes).toString('utf8'), this.kept);
   }
 
-  /** Like `text`, but an incomplete character stays in the decoder until its rest arrives. */
-  textSoFar(decoder: TextDecoder): string {
-    return lastCharacters(decoder.decode(this.#fromFirstCharacter(), { stream: true }), this.kept);
-  }
-
-  /** Starts at a byte where a decoder of the whole stream would start a new character. */
-  #fromFirstCharacter(): Buffer {
-    const bytes = this.read(this.start, this.#maxBytes);
-    if (this.start === 0) return bytes;
-    let skipped = 0;
-    while (skipped < MAX_CONTINUATION_BYTES && isContinuation(bytes[skipped])) skipped += 1;
-    return bytes.subarray(skipped);
+  /** Position of the first retained byte where a decoder of the whole stream would start a new character. */
+  get firstCharacter(): number {
+    const { start } = this;
+    if (start === 0) return 0;
+    const first = this.read(start, MAX_CONTINUATION_BYTES);
+    const skipped = first.findIndex((byte) => !isContinuation(byte));
+    return start + (skipped === -1 ? first.length : skipped);
   }
 
   #grown(needed: number): Ring {
@@ -90,4 +85,4 @@ export class OutputTail {
   }
 }
 
-const isContinuation = (byte = 0): boolean => (byte & 0b1100_0000) === 0b1000_0000;
+const isContinuation = (byte: number): boolean => (byte & 0b1100_0000) === 0b1000_0000;
