@@ -48,13 +48,15 @@ describe('pipes for output', () => {
   });
 
   it('end with their last writer, and are reused', async () => {
-    await read(shell('echo warm').stdout);
+    const warm = shell('echo warm');
+    await Promise.all([read(warm.stdout), read(warm.stderr)]);
+    // Some of the first round may be open a moment longer.
     const before = descriptors();
     for (let round = 0; round < 2 * BATCH; round += 1) {
       const { stdout, stderr } = shell('echo out; echo err > /dev/stderr; echo more >> /dev/stdout');
       expect(await Promise.all([read(stdout), read(stderr)])).toEqual(['out\nmore\n', 'err\n']);
     }
-    await eventually(() => descriptors() === before);
+    await eventually(() => descriptors() <= before);
     expect(readdirSync(folder)).toHaveLength(BATCH);
   });
 
