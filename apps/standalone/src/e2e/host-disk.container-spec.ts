@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { Env } from '@berth/config';
+import { SmallDisk } from '@berth/embedded/testing';
 import { eventually } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
 import { prepareContainerStack, stopContainerStack } from './container-stack.fixture.js';
 import { Executions } from './executions.fixture.js';
-import { SmallDisk } from './small-disk.fixture.js';
 import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
 
 /** Room for the kit of the runtime, and for an agent, which may use 1 GB. */

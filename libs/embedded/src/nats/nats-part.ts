@@ -17,6 +17,7 @@ import { LOOPBACK, writePrivateFile } from '@berth/host-requirements';
 import type { PartContext, PartPlan } from '../part.js';
 import { childEnvironment } from '../supervision/child-environment.js';
 import { ensureNatsServer } from './nats-binary.js';
+import { untilJetStreamIsStuck } from './jetstream-watch.js';
 import { natsConfig } from './nats-config.js';
 
 const WILDCARDS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
@@ -83,6 +84,8 @@ export async function planNats(context: PartContext): Promise<NatsPlan> {
         cwd: folder,
         env: childEnvironment(),
         ready: (_child, signal) => untilGreeted({ host: reachedAt, port }, server.serverName, signal),
+        stuck: (signal) =>
+          untilJetStreamIsStuck({ host: reachedAt, port, user: OPERATOR, pass: natsPassword }, signal),
       };
     },
   };

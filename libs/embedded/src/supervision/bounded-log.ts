@@ -1,4 +1,4 @@
-import { closeSync, copyFileSync, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs';
+import { closeSync, copyFileSync, fstatSync, ftruncateSync, openSync, readSync, rmSync } from 'node:fs';
 
 const LIMIT_BYTES = 5 * 1024 * 1024;
 const CHECK_EVERY_MS = 5000;
@@ -8,7 +8,7 @@ const TAIL_BYTES = 2000;
  * A log file that children write to directly, through a descriptor opened for appending: no pipe of ours can block
  * them, or break when this process dies. A file that exceeds the limit (5 MiB by default, checked every 5 s) is copied
  * to `<path>.1` and truncated, so the log never consists of more than two files. Lines written between copy and
- * truncation are lost.
+ * truncation are lost, and all of them if the disk has no room for the copy.
  */
 export class BoundedLog {
   readonly fd: number;
@@ -26,7 +26,11 @@ export class BoundedLog {
   /** Copies the file to `<path>.1` and truncates it, if it exceeds the limit. */
   trim(): void {
     if (fstatSync(this.fd).size <= this.limitBytes) return;
-    copyFileSync(this.path, `${this.path}.1`);
+    try {
+      copyFileSync(this.path, `${this.path}.1`);
+    } catch {
+      rmSync(`${this.path}.1`, { force: true });
+    }
     ftruncateSync(this.fd, 0);
   }
 

@@ -23,6 +23,8 @@ export interface ProcessSpec {
   readonly prepare?: () => Promise<void> | void;
   /** Resolves once the process responds; called for each spawn, aborted when the process ends or times out. */
   readonly ready: (child: ChildProcess, signal: AbortSignal) => Promise<void>;
+  /** Resolves, with the reason, once only a restart helps; called whenever it is ready, aborted when the process ends. */
+  readonly stuck?: (signal: AbortSignal) => Promise<string>;
 }
 
 const READY_WITHIN_MS = 60_000;
@@ -87,7 +89,10 @@ export class SupervisedProcess {
 
   #watch(): void {
     const since = performance.now();
+    const ended = new AbortController();
+    this.#killWhenStuck(ended.signal);
     const restart = (): void => {
+      ended.abort();
       if (this.#stopping.signal.aborted) return;
       this.#log.warn({ part: this.spec.name }, 'an embedded part ended unexpectedly, restarting it');
       if (performance.now() - since > STEADY_AFTER_MS) this.#backoffMs = FIRST_BACKOFF_MS;
@@ -95,6 +100,20 @@ export class SupervisedProcess {
       detach(this.#restarting);
     };
     detach(this.#exited.then(restart));
+  }
+
+  #killWhenStuck(ended: AbortSignal): void {
+    const { name, stuck } = this.spec;
+    stuck?.(ended).then(
+      (reason) => {
+        this.#log.error({ part: name, reason }, 'an embedded part is stuck, ending it');
+        this.kill('SIGKILL');
+      },
+      (error: unknown) => {
+        if (!ended.aborted)
+          this.#log.error({ part: name, err: error }, 'an embedded part is no longer watched');
+      },
+    );
   }
 
   async #restart(): Promise<void> {
@@ -158,8 +177,17 @@ export class SupervisedProcess {
       child.once('error', gone);
     });
     this.#child = child;
-    if (child.pid !== undefined) recordPid(spec.pidFile, child.pid);
+    if (child.pid !== undefined) this.#record(child.pid);
     return child;
+  }
+
+  /** A process that cannot be recorded, because the disk is full, works nevertheless, and ends with this one. */
+  #record(pid: number): void {
+    try {
+      recordPid(this.spec.pidFile, pid);
+    } catch (error) {
+      this.#log.warn({ part: this.spec.name, err: error }, 'the process id of a part could not be stored');
+    }
   }
 }
 

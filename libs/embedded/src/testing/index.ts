@@ -1,0 +1,1 @@
+export { SmallDisk, type MemoryDisk } from './small-disk.js';
