@@ -49,4 +49,5 @@ export {
   type Page,
 } from './request.js';
 export { SECRET_PREFIXES } from './secret-prefixes.js';
+export { isStorageFull, storageFull } from './storage-full.js';
 export { dataPortName } from './data-port-name.js';

@@ -1,5 +1,5 @@
 import { JSON_BODY_LIMIT } from '@berth/contracts/schema';
-import { isDomainError, type DomainError, type Json } from '@berth/kernel';
+import { isDomainError, isStorageFull, type DomainError, type Json } from '@berth/kernel';
 import { STATUS_OF_KIND } from '../errors/error-status.js';
 import { HttpRefusal, invalidRequest } from './http-refusal.js';
 import { LITERAL_DETAILS } from './literal-details.js';
@@ -73,7 +73,7 @@ const ofDomainError = (error: DomainError): MappedError => {
   const literal = LITERAL_DETAILS[error.code];
   if (literal !== undefined)
     return { status: literal.status, headers: retry, body: { detail: literal.detail }, isLiteral: true };
-  const publicMessage = PUBLIC_MESSAGES[error.code];
+  const publicMessage = isStorageFull(error) ? undefined : PUBLIC_MESSAGES[error.code];
   if (publicMessage !== undefined) return response(status, error.code, publicMessage, {}, retry);
   const context = {
     ...(error.code === 'invalid_request' ? { fields: [] } : {}),

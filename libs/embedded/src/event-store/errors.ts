@@ -1,6 +1,9 @@
 import { Metadata, status, type StatusObject } from '@grpc/grpc-js';
 import { MAX_APPEND_BYTES } from './log-event.js';
 
+/** Berth's services recognise the refusal by this text. */
+const OUT_OF_SPACE = 'The disk of the event store is full.';
+
 /** A gRPC status that ends a call. The client distinguishes errors by the `exception` in the metadata. */
 export type CallError = StatusObject;
 
@@ -34,6 +37,11 @@ export function notLeader(host: string, port: number): CallError {
     'leader-endpoint-host': host,
     'leader-endpoint-port': String(port),
   });
+}
+
+/** The disk has no room; nothing was written. */
+export function outOfSpace(): CallError {
+  return callError(status.RESOURCE_EXHAUSTED, OUT_OF_SPACE, { exception: 'out-of-space' });
 }
 
 /** The server is shutting down; the client may reconnect. */

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { outOfSpace } from './errors.js';
 import type { CommitSignal } from './commit-signal.js';
 import type { LogWriter, WriteOutcome, WriteRequest } from './log-writer.js';
 
@@ -25,6 +26,7 @@ export class GroupCommit {
     private readonly db: DatabaseSync,
     private readonly writer: LogWriter,
     private readonly signal: CommitSignal,
+    private readonly hasRoom: () => boolean = () => true,
   ) {}
 
   /** How many transactions were committed since the start. */
@@ -32,7 +34,7 @@ export class GroupCommit {
     return this.#groups;
   }
 
-  /** Rejects only when the disk failed; the write may or may not have happened then. */
+  /** Rejects with `outOfSpace` when the disk has no room, and when it failed: then the write may have happened. */
   submit(request: WriteRequest): Promise<WriteOutcome> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ request, bytes: requestBytes(request), resolve, reject });
@@ -78,6 +80,7 @@ export class GroupCommit {
   }
 
   #commit(group: readonly Waiting[], touched: Set<string>): WriteOutcome[] {
+    if (!this.hasRoom()) throw outOfSpace();
     this.db.exec('BEGIN IMMEDIATE');
     this.writer.begin();
     try {
@@ -88,7 +91,7 @@ export class GroupCommit {
     } catch (error) {
       if (this.db.isTransaction) this.db.exec('ROLLBACK');
       this.writer.forgetUncommitted();
-      throw error;
+      throw isFull(error) ? outOfSpace() : error;
     }
   }
 
@@ -102,6 +105,13 @@ export class GroupCommit {
     }
     return this.#waiting.splice(0, count);
   }
+}
+
+/** SQLITE_FULL and SQLITE_IOERR_SHMSIZE: nothing of the transaction, which is rolled back, is in the file. */
+const FULL: readonly unknown[] = [13, 4874];
+
+function isFull(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && FULL.includes(error.errcode);
 }
 
 function requestBytes(request: WriteRequest): number {

@@ -1,3 +1,5 @@
+import { dirname } from 'node:path';
+import { hasRoom } from '@berth/host-requirements';
 import { Server, type ServerInterceptor } from '@grpc/grpc-js';
 import { batchAppendCall } from './batch-append-call.js';
 import { CommitSignal } from './commit-signal.js';
@@ -52,7 +54,9 @@ export async function startEventStoreServer(options: EventStoreServerOptions): P
   try {
     const log = new EventLog(database.db);
     const signal = new CommitSignal();
-    const writes = new GroupCommit(database.db, new LogWriter(log, Date.now), signal);
+    const writes = new GroupCommit(database.db, new LogWriter(log, Date.now), signal, () =>
+      hasRoom(dirname(options.file)),
+    );
     const members = (): readonly Member[] => [{ host, port, state: 'leader', alive: true }];
     const server = createServer({ log, signal, writes, members, interceptors: [] });
     const listener = await listen(server, host, options.port);

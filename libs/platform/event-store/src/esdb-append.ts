@@ -1,6 +1,7 @@
 import { jsonEvent, StreamDeletedError, WrongExpectedVersionError } from '@eventstore/db-client';
-import { DomainError } from '@berth/kernel';
+import { DomainError, storageFull } from '@berth/kernel';
 import type { EsdbConnection } from './esdb-connection.js';
+import { isOutOfSpace } from './esdb-errors.js';
 import { withRetries, withinTime, type Timeouts } from './esdb-timeouts.js';
 import { RevisionConflict, type ExpectedRevision, type NewEvent } from './event-store.js';
 
@@ -23,12 +24,16 @@ export const appendToStream = async (
   expected: ExpectedRevision,
 ): Promise<ClientAppended> => {
   const prepared = prepare(events);
+  let attempts = 0;
   return withRetries(async (timeouts) => {
+    attempts += 1;
     try {
       return await appendOnce(connection, stream, prepared, expected, timeouts);
     } catch (error) {
       if (error instanceof WrongExpectedVersionError) throw toConflict(stream, expected, error);
       if (error instanceof StreamDeletedError) throw streamDeleted(error);
+      // An earlier attempt may have been written, so it is repeated like one without a response.
+      if (isOutOfSpace(error) && attempts === 1) throw storageFull({ cause: error, effect: 'none' });
       throw error;
     }
   });

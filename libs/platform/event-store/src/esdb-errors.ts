@@ -8,7 +8,7 @@ import {
   UnknownError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
-import { DomainError, isDomainError } from '@berth/kernel';
+import { DomainError, isDomainError, isStorageFull, storageFull } from '@berth/kernel';
 import { PositionBeyondLog, RevisionConflict } from './event-store.js';
 
 /** gRPC status codes of permanent failures. */
@@ -22,7 +22,7 @@ export const logUnavailable = (cause: unknown): DomainError =>
 
 /** Whether the call may be repeated: the server was down, gave up, or did not respond. */
 export const isTransient = (error: unknown): boolean => {
-  if (isDomainError(error)) return error.kind === 'unavailable';
+  if (isDomainError(error)) return error.kind === 'unavailable' && !isStorageFull(error);
   if (!(error instanceof Error)) return false;
   if (error instanceof RevisionConflict || error instanceof PositionBeyondLog) return false;
   // Failed discovery and broken channels are plain errors.
@@ -38,6 +38,12 @@ export const isTransient = (error: unknown): boolean => {
   );
 };
 
+/** Whether our own event store refused an append, without writing anything, because its disk is full. */
+export const isOutOfSpace = (error: unknown): boolean =>
+  error instanceof UnknownError &&
+  error.code === 8 &&
+  error.message.includes('disk of the event store is full');
+
 /** Whether the log has no record that starts at the requested position. */
 export const isInvalidPosition = (error: unknown): boolean =>
   error instanceof UnknownError && error.code === 3 && error.message.includes('invalid position');
@@ -48,5 +54,6 @@ export const mapLogError = (error: unknown): unknown => {
   if (error instanceof MaxAppendSizeExceededError) {
     return new DomainError('too_large', 'event_too_large', 'Send less at once.', {}, { cause: error });
   }
+  if (isOutOfSpace(error)) return storageFull({ cause: error });
   return isTransient(error) ? logUnavailable(error) : error;
 };

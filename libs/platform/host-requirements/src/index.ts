@@ -1,5 +1,6 @@
 export { assertPortFree, isFree, LOOPBACK, PortUnavailableError } from './free-port.js';
 export { cgroupMounts, type CgroupMount } from './cgroup-mounts.js';
+export { diskSpace, hasRoom, type DiskSpace, type DiskState } from './disk-space.js';
 export { findProgram } from './find-program.js';
 export { runtimeClassOf, type RuntimeClass } from './runtime-class.js';
 export {

@@ -1,4 +1,4 @@
-import { DomainError, isDomainError } from '@berth/kernel';
+import { DomainError, isDomainError, storageFull } from '@berth/kernel';
 
 /** SQLSTATE classes and codes that concern the connection or the server's state, not the statement. */
 const SERVER_GONE = new Set(['57P01', '57P02', '57P03', '57014', '53300', '53400', '25P03', '25P04']);
@@ -47,10 +47,19 @@ export const isConnectionLoss = (error: unknown): boolean => {
 export const isServerFull = (error: unknown): boolean =>
   codeOf(error) === '53300' || causesOf(error).some(isServerFull);
 
+/** Whether the server had no room on its disk for what a statement writes. */
+const isDiskFull = (error: unknown): boolean => codeOf(error) === '53100' || causesOf(error).some(isDiskFull);
+
 /** The error that a caller gets while a backing service is unavailable. */
 export const serviceUnavailable = (cause?: unknown): DomainError =>
   new DomainError('unavailable', 'service_unavailable', 'Try again shortly.', {}, { cause });
 
-/** Maps connection losses to `DomainError('unavailable', 'service_unavailable')`; returns any other error unchanged. */
-export const mapDatabaseError = (error: unknown): unknown =>
-  !isDomainError(error) && isConnectionLoss(error) ? serviceUnavailable(error) : error;
+/**
+ * Maps connection losses, and a full disk of the server, to `DomainError('unavailable', 'service_unavailable')`; returns
+ * any other error unchanged.
+ */
+export const mapDatabaseError = (error: unknown): unknown => {
+  if (isDomainError(error)) return error;
+  if (isDiskFull(error)) return storageFull({ cause: error });
+  return isConnectionLoss(error) ? serviceUnavailable(error) : error;
+};
