@@ -27,6 +27,8 @@ export abstract class GatewayConfig extends ServiceEnv {
   abstract readonly keyring: Keyring;
   /** Whether webhooks refuse calls without a token. */
   abstract readonly requireWebhookTokens: boolean;
+  /** The folder whose disk `/health` reports, if there is one. */
+  abstract readonly dataDir: string;
   /** The file of the authority that `https` data ports are verified against; undefined: they are refused. */
   abstract readonly dataCa: string | undefined;
 }
@@ -36,7 +38,7 @@ const ALL_INTERFACES = '0.0.0.0';
 
 /**
  * PORT (8080), BERTH_HOST, BERTH_CLIENT_TIMEOUT_SECONDS (60), BERTH_MAX_CONNECTIONS, BERTH_RUNTIME (process),
- * BERTH_ALLOW_UNISOLATED, BERTH_PUBLIC_URL, BERTH_APPS_HOST, BERTH_ALLOWED_ORIGINS, BERTH_TRUSTED_PROXIES, BERTH_REQUIRE_WEBHOOK_TOKENS, BERTH_DATA_CA, BERTH_SECRET_KEY (`id:base64 of 32 bytes`, newest first) and the variables that every service
+ * BERTH_ALLOW_UNISOLATED, BERTH_PUBLIC_URL, BERTH_APPS_HOST, BERTH_ALLOWED_ORIGINS, BERTH_TRUSTED_PROXIES, BERTH_REQUIRE_WEBHOOK_TOKENS, BERTH_DATA_CA, BERTH_DATA (.data), BERTH_SECRET_KEY (`id:base64 of 32 bytes`, newest first) and the variables that every service
  * reads. Under the process driver agents share the machine, so the gateway listens on this machine only, unless
  * configured otherwise. Throws `ConfigError` naming every bad variable.
  */
@@ -60,6 +62,7 @@ export const readGatewayConfig = (env: Env): GatewayConfig => {
       reader.problem('BERTH_SECRET_KEY', what),
     ),
     requireWebhookTokens: reader.boolean('BERTH_REQUIRE_WEBHOOK_TOKENS', false),
+    dataDir: reader.path('BERTH_DATA', '.data'),
     dataCa: reader.optional('BERTH_DATA_CA'),
   });
 };

@@ -19,6 +19,7 @@ import { driverProvider } from './driver/driver.provider.js';
 import { ExecutionJournal } from './execution/execution-journal.js';
 import { ExecutionsNatsController } from './execution/executions.nats-controller.js';
 import { HostExecutions } from './execution/host-executions.js';
+import { DiskGuard } from './disk/disk-guard.js';
 import { hostId } from './host-id.js';
 import { HostPresence } from './host-presence.js';
 import { AgentLogs } from './logs/agent-logs.js';
@@ -106,6 +107,7 @@ import { TransfersNatsController } from './transfer/transfers.nats-controller.js
     { provide: TransferTickets, useFactory: () => new TransferTickets() },
     Transfers,
     DataPort,
+    DiskGuard,
   ],
 })
 export class RuntimeModule {}

@@ -1,6 +1,7 @@
 import { operationsRequests, SERVICES, type ServiceHealth } from '@berth/contracts/operations';
 import { runtimeRequests } from '@berth/contracts/runtime';
 import { isDomainError, type RequestDefinition } from '@berth/kernel';
+import { diskSpace, type DiskState } from '@berth/host-requirements';
 import { NatsLink, Requester, takesOurMessages } from '@berth/messaging';
 import { Database } from '@berth/persistence';
 import { Logger } from '@berth/telemetry';
@@ -25,6 +26,7 @@ const CACHE_MS = 500;
 @Injectable()
 export class HealthProbe {
   readonly #facts: StaticHealth;
+  private readonly dataDir: string;
   #running: Promise<HealthView> | undefined;
   #logged = '';
 
@@ -36,6 +38,7 @@ export class HealthProbe {
     private readonly log: Logger,
   ) {
     this.#facts = { version: gatewayVersion(), driver: config.runtime };
+    this.dataDir = config.dataDir;
   }
 
   check(): Promise<HealthView> {
@@ -55,6 +58,7 @@ export class HealthProbe {
       connected: this.link.connected,
       takesOurMessages: takesOurMessages(this.link),
       postgres,
+      disk: diskOf(this.dataDir),
       host,
       services: Object.fromEntries(SERVICES.map((name, index) => [name, services[index] ?? 'silent'])),
     };
@@ -72,15 +76,24 @@ export class HealthProbe {
   }
 
   /** Callers learn which dependency fails; only the log contains details. */
-  #logChange({ status, dependencies }: HealthView, results: ProbeResults): void {
-    const now = JSON.stringify({ status, dependencies });
+  #logChange({ status, dependencies, disk }: HealthView, results: ProbeResults): void {
+    const now = JSON.stringify({ status, dependencies, disk });
     if (now === this.#logged) return;
     const first = this.#logged === '';
     this.#logged = now;
-    if (status !== 'ok') this.log.warn({ status, dependencies, results }, 'Not every dependency is healthy.');
+    if (status !== 'ok')
+      this.log.warn({ status, dependencies, disk, results }, 'Not every dependency is healthy.');
     else if (!first) this.log.info('Every dependency is healthy again.');
   }
 }
+
+const diskOf = (folder: string): DiskState | null => {
+  try {
+    return diskSpace(folder).state;
+  } catch {
+    return null;
+  }
+};
 
 /** Whether `probe` resolves in time. */
 const resolvesInTime = async (probe: Promise<void>): Promise<boolean> => {

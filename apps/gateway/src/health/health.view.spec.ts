@@ -3,11 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { healthOf, type ProbeResults } from './health.view.js';
 
 const fine: ServiceHealth = { eventStore: true, postgres: true, jetStream: true, deadLetters: 2 };
+const host = { host: 'hst_1', driver: 'nerdctl', freeMemMb: 1, agents: 0, logId: null };
 const allFine: ProbeResults = {
   connected: true,
   takesOurMessages: true,
   postgres: true,
-  host: { host: 'hst_1', driver: 'nerdctl', freeMemMb: 1, agents: 0, logId: null },
+  disk: 'ok',
+  host,
   services: {
     accounts: fine,
     agents: fine,
@@ -26,8 +28,17 @@ describe('health', () => {
       runtime: 'nerdctl',
       version: '1.0.0',
       dependencies: { nats: 'ok', eventStore: 'ok', postgres: 'ok', runtime: 'ok' },
+      disk: 'ok',
       deadLetters: 4,
     });
+  });
+
+  it('is degraded while a disk of the gateway or of the host is full, and names it; a low one is only named', () => {
+    const onHost = (disk: 'ok' | 'low' | 'full') => health({ host: { ...host, disk } });
+    expect(onHost('full')).toMatchObject({ status: 'degraded', disk: 'full' });
+    expect(health({ disk: 'full' })).toMatchObject({ status: 'degraded', disk: 'full' });
+    expect(onHost('low')).toMatchObject({ status: 'ok', disk: 'low' });
+    expect(health({ disk: null })).toMatchObject({ status: 'ok', disk: 'unknown' });
   });
 
   it('is degraded while probes of one service are lost, although the link is up', () => {

@@ -4,6 +4,9 @@ import type { HostView } from '@berth/contracts/runtime';
 /** `degraded`: some probes got a response; `unknown`: no service that uses the dependency responded. */
 export type DependencyState = 'ok' | 'degraded' | 'down' | 'unknown';
 
+export const DISK_HEALTH = ['ok', 'low', 'full', 'unknown'] as const;
+export type DiskHealth = (typeof DISK_HEALTH)[number];
+
 /** `GET /health`. */
 export interface HealthView {
   readonly status: 'ok' | 'degraded' | 'unavailable';
@@ -16,6 +19,8 @@ export interface HealthView {
     readonly postgres: DependencyState;
     readonly runtime: DependencyState;
   };
+  /** `low`: more than 90 % of a disk of the service is used; `full`: changes are refused; `unknown`: nobody reports it. */
+  readonly disk: DiskHealth;
   /** Events that a consumer could not handle; null while they cannot be counted. */
   readonly deadLetters: number | null;
 }
@@ -31,6 +36,8 @@ export interface ProbeResults {
   readonly takesOurMessages: boolean;
   /** Whether the gateway's own tables responded. */
   readonly postgres: boolean;
+  /** The disk of BERTH_DATA; null if the gateway has no such folder. */
+  readonly disk: 'ok' | 'low' | 'full' | null;
   readonly host: ProbeResponse<HostView>;
   readonly services: { readonly [name: string]: ProbeResponse<ServiceHealth> };
 }
@@ -52,16 +59,18 @@ export const healthOf = (
     runtime: typeof host === 'string' ? ('down' as const) : ('ok' as const),
   };
   const counts = responded.map(({ deadLetters }) => deadLetters);
+  const disk = diskOf(results);
   const uncounted = responded.length < services.length || counts.includes(null);
   return {
     status: statusOf(
       results,
       dependencies,
-      responded.length === services.length && responded.every(worksFully),
+      disk !== 'full' && responded.length === services.length && responded.every(worksFully),
     ),
     runtime: typeof host === 'string' ? facts.driver : host.driver,
     version: facts.version,
     dependencies,
+    disk,
     deadLetters: uncounted ? null : counts.reduce<number>((sum, count) => sum + (count ?? 0), 0),
   };
 };
@@ -83,6 +92,11 @@ const natsOf = (
   )
     return 'degraded';
   return 'ok';
+};
+
+const diskOf = ({ disk, host }: ProbeResults): DiskHealth => {
+  const reports = [disk, typeof host === 'string' ? null : (host.disk ?? null)];
+  return (['full', 'low', 'ok'] as const).find((state) => reports.includes(state)) ?? 'unknown';
 };
 
 /** null: the service does not use the dependency. */

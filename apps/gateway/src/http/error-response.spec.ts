@@ -1,4 +1,4 @@
-import { DomainError, type ErrorKind } from '@berth/kernel';
+import { DomainError, storageFull, type ErrorKind } from '@berth/kernel';
 import { HttpException } from '@nestjs/common';
 import { describe, expect, it } from 'vitest';
 import { errorResponse } from './error-response.js';
@@ -72,6 +72,21 @@ describe('errorResponse', () => {
     const context = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
     expect(errorResponse(new DomainError('exhausted', 'rate_limited', 'm', context)).headers).toEqual({
       'retry-after': header,
+    });
+  });
+
+  it('says that a disk is full, when to try again, and whether the change may have been made', () => {
+    const { status, headers, body } = errorResponse(storageFull({ effect: 'none' }));
+    expect({ status, headers }).toEqual({ status: 503, headers: { 'retry-after': '5' } });
+    expect(body.detail).toEqual({
+      code: 'service_unavailable',
+      message: expect.stringContaining('disk') as string,
+      reason: 'storage_full',
+      retryAfterSeconds: 5,
+    });
+    expect(errorResponse(storageFull({})).body.detail).not.toHaveProperty('mayHaveBeenDone');
+    expect(errorResponse(storageFull({ effect: 'unknown' })).body.detail).toMatchObject({
+      mayHaveBeenDone: true,
     });
   });
 

@@ -13,7 +13,7 @@ import { LOG_LEVELS, LOG_SOURCES, type LogEntry } from '@berth/contracts/runtime
 import { EXECUTION_STATUSES, type ExecutionSummary } from '@berth/contracts/exec';
 import type { DeadLetterView, ProjectionView } from '@berth/contracts/operations';
 import type { AgentStats } from '../agents/agent-stats.js';
-import type { HealthView } from '../health/health.view.js';
+import { DISK_HEALTH, type HealthView } from '../health/health.view.js';
 import { AUDIT_SCHEMAS } from './audit-schemas.js';
 import { LLM_SCHEMAS } from './llm-schemas.js';
 import { ACCOUNT_SCHEMAS } from './account-schemas.js';
@@ -251,6 +251,7 @@ export const RESPONSE_SCHEMAS: { readonly [name: string]: JsonSchema } = {
       postgres: dependency,
       runtime: dependency,
     }),
+    disk: { enum: [...DISK_HEALTH], description: '`full`: changes are refused for lack of space.' },
     deadLetters: { ...integerOrNull, description: 'Null while they cannot be counted.' },
   }),
   FileList: object({

@@ -17,7 +17,7 @@ import { createGuestFolders } from './agent-folders.js';
 import type { AgentRecord } from './agent-record.js';
 import { startFailure } from './agent-refusals.js';
 import { boxSpecOf, type StartCode } from './box-spec-of.js';
-import { assertDiskHasRoom } from './host-disk.js';
+import { assertDiskHasRoom } from '../disk/disk-room.js';
 import { StartCodes } from './start-codes.js';
 
 /** Settings for starting agents on this host. */
@@ -61,8 +61,8 @@ export class AgentStarter {
   ) {}
 
   /** Call it before anything of a start is recorded. Errors: unavailable `host_full`. */
-  assertRoom(): Promise<void> {
-    return assertDiskHasRoom(this.settings.dataDir);
+  assertRoom(): void {
+    assertDiskHasRoom(this.settings.dataDir);
   }
 
   /** The owner's variables, with those of the version that the agent runs. */

@@ -16,7 +16,7 @@ export const startGuest = async (
   request: StartAgent,
   interrupt: AbortSignal,
 ): Promise<BoxedGuest> => {
-  await starter.assertRoom();
+  starter.assertRoom();
   await keeper.save(startingRecord(request));
   await keeper.log('info', 'Starting.');
   const started = await starter.start(request, interrupt, (made) =>

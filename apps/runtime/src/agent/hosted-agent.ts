@@ -123,10 +123,17 @@ export class HostedAgent {
     return this.#serial(async () => {
       if (this.#life.at === 'resting') return null;
       await this.#end(graceMs);
-      await this.#keeper.save(NO_BOX);
+      await this.#keeper.forgetEndedBox();
       await this.#keeper.log('info', 'Stopped with its host.');
       return this.#record.epoch;
     });
+  }
+
+  /** Ends an agent that is awake, like one whose guest is gone; `reason` is for its owner. */
+  endAwake(reason: string): void {
+    if (this.#life.at !== 'awake') return;
+    const { guest } = this.#life;
+    this.#inBackground(() => this.#fail(guest, 'exited', reason));
   }
 
   async remove(): Promise<void> {
@@ -264,7 +271,7 @@ export class HostedAgent {
   async #fail(guest: BoxedGuest, type: 'exited' | 'crash_loop', message: string): Promise<void> {
     if (!this.#has(guest)) return;
     await this.#end(0);
-    await this.#keeper.save(NO_BOX);
+    await this.#keeper.forgetEndedBox();
     // The guest itself has already logged a crash loop.
     if (type === 'exited') await this.#keeper.log('error', message);
     this.#keeper.report({ type, message });

@@ -146,6 +146,8 @@ export abstract class Driver {
   abstract stats(agentId: string): Promise<BoxStats | null>;
   /** Bytes that the agent's volume takes on disk; null if unknown. Works without a box. */
   abstract volumeBytes(agentId: string): Promise<number | null>;
+  /** Bytes that the agent's processes have written to disks, as the kernel counts them; null without processes. */
+  abstract writtenBytes(agentId: string): Promise<number | null>;
   /** The memory of the host for boxes. */
   memoryMb(): HostMemory {
     return machineMemory();

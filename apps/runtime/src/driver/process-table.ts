@@ -59,6 +59,13 @@ export const readUsage = async (pid: number): Promise<ProcessUsage | undefined> 
   };
 };
 
+/** Bytes that processes, and their children that have been waited for, have written to disks; null without processes. */
+export const writtenBytes = async (pids: readonly number[]): Promise<number | null> => {
+  const figures = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/io`, 'utf8').catch(() => '')));
+  const written = figures.flatMap((text) => /^write_bytes: (\d+)/m.exec(text)?.[1] ?? []);
+  return written.length === 0 ? null : written.reduce((sum, bytes) => sum + Number(bytes), 0);
+};
+
 /** Whether exactly that process is still running. */
 export const isAlive = async ({ pid, startedAt }: ProcessIdentity): Promise<boolean> =>
   (await readProcess(pid))?.startedAt === startedAt;

@@ -1,4 +1,5 @@
 import type { HostView } from '@berth/contracts/runtime';
+import { DiskGuard } from '../disk/disk-guard.js';
 import { HostIdentity } from '@berth/service';
 import { Inject, Injectable } from '@nestjs/common';
 import { HostedAgents } from '../agent/hosted-agents.js';
@@ -14,6 +15,7 @@ export class HostDescription {
     @Inject(Driver) private readonly driver: Pick<Driver, 'capabilities'>,
     @Inject(HostedAgents) private readonly agents: Pick<HostedAgents, 'observed'>,
     @Inject(HostFigureReader) private readonly figures: Pick<HostFigureReader, 'read'>,
+    @Inject(DiskGuard) private readonly disk: Pick<DiskGuard, 'space'>,
     private readonly log: HostLog,
   ) {}
 
@@ -27,6 +29,7 @@ export class HostDescription {
       agents: this.agents.observed.length,
       logId: this.log.id,
       diskGb,
+      disk: this.disk.space().state,
       limitsDisk,
     };
   }

@@ -29,6 +29,8 @@ export interface HostView {
   readonly logId: string | null;
   /** GB (2^30 bytes); hosts of earlier versions leave it out. */
   readonly diskGb?: { readonly total: number; readonly free: number };
+  /** What is left of the disk with the agents' data; hosts of earlier versions leave it out. */
+  readonly disk?: 'ok' | 'low' | 'full';
   /** Whether an agent needs as much free disk as it may use; hosts of earlier versions leave it out. */
   readonly limitsDisk?: boolean;
 }

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { parseVersion } from './nats-binary.js';
 import { natsConfig } from './nats-config.js';
 
-const input = { host: '127.0.0.1', port: 4001, storeDir: '/d/nats', serverName: 'one', users: [] };
+const where = { host: '127.0.0.1', port: 4001, storeDir: '/d/nats', storeBytes: 1_000_000 };
+const input = { ...where, serverName: 'one', users: [] };
 
 describe('the configuration of the broker', () => {
   it('syncs to disk before it acknowledges, where the server can', () => {

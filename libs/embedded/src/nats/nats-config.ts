@@ -6,6 +6,8 @@ export interface NatsConfigInput {
   readonly host: string;
   readonly port: number;
   readonly storeDir: string;
+  /** The most that JetStream stores. */
+  readonly storeBytes: number;
   readonly serverName: string;
   readonly users: readonly BrokerUser[];
   readonly version: readonly [number, number, number];
@@ -26,6 +28,8 @@ export function natsConfig(input: NatsConfigInput): string {
     `max_payload: ${MAX_PAYLOAD_BYTES}`,
     'jetstream {',
     `  store_dir: ${JSON.stringify(input.storeDir)}`,
+    // By default a share of what is free when the server starts: on a full disk it would recover no stream.
+    `  max_file_store: ${input.storeBytes}`,
     ...(syncsBeforeAck ? ['  sync_interval: always'] : []),
     '}',
     authorizationBlock(input.users),

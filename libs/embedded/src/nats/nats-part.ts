@@ -13,7 +13,7 @@ import {
   type BrokerAddress,
   type BrokerUser,
 } from '@berth/broker-users';
-import { LOOPBACK, writePrivateFile } from '@berth/host-requirements';
+import { diskSpace, LOOPBACK, writePrivateFile } from '@berth/host-requirements';
 import type { PartContext, PartPlan } from '../part.js';
 import { childEnvironment } from '../supervision/child-environment.js';
 import { ensureNatsServer } from './nats-binary.js';
@@ -21,6 +21,9 @@ import { untilJetStreamIsStuck } from './jetstream-watch.js';
 import { natsConfig } from './nats-config.js';
 
 const WILDCARDS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
+
+/** JetStream's share of its disk. */
+const STORE_SHARE = 0.75;
 
 /** A user with all permissions, for the operator and for tests. No service uses it. */
 const OPERATOR = 'operator';
@@ -61,6 +64,7 @@ export async function planNats(context: PartContext): Promise<NatsPlan> {
         ...server,
         host: listenOn,
         storeDir: folder,
+        storeBytes: Math.floor(diskSpace(folder).totalBytes * STORE_SHARE),
         users: [...usersOf(context), ...hostUsers.asBrokerUsers],
         version: binary.version,
       }),

@@ -58,12 +58,16 @@ export class SmallDisk {
 
   /** Takes all space that is left, the last of it block by block. */
   fill(): void {
-    for (const size of ['1M', '4K']) {
-      const options = [`of=${this.#filler}`, `bs=${size}`, 'oflag=append', 'conv=notrunc,fsync'];
+    const { bavail, bsize } = statfsSync(this.path);
+    const append = [`of=${this.#filler}`, 'bs=4K', 'oflag=append', 'conv=notrunc'];
+    for (const [program, ...args] of [
+      ['fallocate', '-l', String(bavail * bsize), `${this.#filler}.most`],
+      ['dd', 'if=/dev/zero', ...append],
+    ] as const) {
       try {
-        execFileSync('dd', ['if=/dev/zero', ...options], { stdio: 'ignore' });
+        execFileSync(program, args, { stdio: 'ignore' });
       } catch {
-        // The disk is full now.
+        // The disk has less, or nothing is left.
       }
     }
   }
@@ -77,7 +81,7 @@ export class SmallDisk {
   }
 
   free(): void {
-    rmSync(this.#filler, { force: true });
+    for (const file of [this.#filler, `${this.#filler}.most`]) rmSync(file, { force: true });
     rmSync(`${this.#filler}.d`, { recursive: true, force: true });
   }
 

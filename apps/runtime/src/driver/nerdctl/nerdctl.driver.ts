@@ -5,7 +5,7 @@ import type { BoxSource, BoxSpec } from '../box-spec.js';
 import { Driver, type Box, type BoxStats, type DriverCapabilities, type ListedBox } from '../driver.js';
 import { DriverError } from '../driver-error.js';
 import type { ImageBuildEnd, ImageBuildSpec, TaskEnd, TaskSpec } from '../task-spec.js';
-import { isAlive, readProcess } from '../process-table.js';
+import { isAlive, readProcess, writtenBytes } from '../process-table.js';
 import { refuseSource, refuseUnsupported } from '../requirements.plan.js';
 import { ContainerBox, readContainerRecord } from './container-box.js';
 import { assertContainerdResponds, containerdResponds } from './containerd-probe.js';
@@ -242,6 +242,13 @@ export class NerdctlDriver extends Driver {
 
   volumeBytes(agentId: string): Promise<number | null> {
     return this.#open.disks.storedBytes(agentId);
+  }
+
+  async writtenBytes(agentId: string): Promise<number | null> {
+    const container = this.#containers.get(agentId);
+    const { cgroups, groups } = this.#open;
+    if (container === undefined) return null;
+    return writtenBytes(await cgroups.pids(groups.nameOf(agentId, container)));
   }
 
   override keepUp(signal: AbortSignal): Promise<void> {

@@ -19,7 +19,7 @@ import { launchScript } from './launch-script.js';
 import { MarkerProcessGroup } from './marker-process-group.js';
 import { ProcessBox, readBoxRecord } from './process-box.js';
 import type { ProcessGroup } from './process-group.js';
-import { isAlive, readStartVariable, signal } from '../process-table.js';
+import { isAlive, readStartVariable, signal, writtenBytes } from '../process-table.js';
 import { runProcessTask } from './process-task.js';
 import { UidAllocation } from './uid-allocation.js';
 import { WorkspaceMounts } from './workspace-mounts.js';
@@ -246,6 +246,10 @@ export class ProcessDriver extends Driver {
 
   volumeBytes(agentId: string): Promise<number | null> {
     return this.#open.workspaceMounts.volumeBytes(agentId);
+  }
+
+  async writtenBytes(agentId: string): Promise<number | null> {
+    return writtenBytes(await this.#open.processGroup.pids(agentId));
   }
 
   /** Without groups of their own, agents share the memory of this process's group. */
