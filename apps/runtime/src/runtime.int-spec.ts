@@ -55,6 +55,7 @@ describe('the runtime of a host', () => {
           agents: 1,
           logId: 'log_1',
           diskGb: { total: expect.any(Number) as number, free: expect.any(Number) as number },
+          disk: expect.stringMatching(/^(ok|low|full)$/) as string,
           limitsDisk: false,
         },
       ]),

@@ -20,6 +20,7 @@ import { ExecutionJournal } from './execution/execution-journal.js';
 import { ExecutionsNatsController } from './execution/executions.nats-controller.js';
 import { HostExecutions } from './execution/host-executions.js';
 import { DiskGuard } from './disk/disk-guard.js';
+import { DiskPromises } from './disk/disk-promises.js';
 import { hostId } from './host-id.js';
 import { HostPresence } from './host-presence.js';
 import { AgentLogs } from './logs/agent-logs.js';
@@ -108,6 +109,7 @@ import { TransfersNatsController } from './transfer/transfers.nats-controller.js
     Transfers,
     DataPort,
     DiskGuard,
+    DiskPromises,
   ],
 })
 export class RuntimeModule {}

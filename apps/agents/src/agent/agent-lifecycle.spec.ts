@@ -5,6 +5,7 @@ import { at, eventsOf, guest, MemoryAgents } from '../fixtures/memory-agents.fix
 import { systemOrigin } from './agent.command-handler.js';
 import type { AgentCommand } from './agent.commands.js';
 import type { AgentEvent } from './agent.js';
+import { cannotStart } from './agent-lifecycle.js';
 
 const agentId = 'agt_01';
 const { created, starting, started, asleep, stopping, resized } = eventsOf(agentId);
@@ -93,6 +94,12 @@ describe('a start that the log has decided', () => {
     memory.hosts.on(runtimeRequests.start, () => ({ guest }));
     expect(await memory.lifecycle.drive(agentId)).toEqual({ settled: true });
     expect(await memory.after(agentId, 2)).toEqual(['AgentStarted']);
+  });
+
+  it('that the disk of the host has no room for is refused with that reason, and may be repeated', () => {
+    const refusal = (code: string) => cannotStart(new DomainError('unavailable', code, 'No.'));
+    expect(refusal(HOST_FULL)).toMatchObject({ context: { reason: 'storage_full' }, effect: 'none' });
+    expect(refusal(HOST_UNAVAILABLE).context).toEqual({});
   });
 
   it.each([HOST_UNAVAILABLE, HOST_FULL])('is broken off by %s, and the agent stays asleep', async (code) => {

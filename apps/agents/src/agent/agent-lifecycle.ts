@@ -1,5 +1,5 @@
 import { HOST_FULL, HOST_UNAVAILABLE, runtimeRequests, type StartedAgent } from '@berth/contracts/runtime';
-import { DomainError, isDomainError } from '@berth/kernel';
+import { DomainError, isDomainError, storageFull } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Logger } from '@berth/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
@@ -192,13 +192,15 @@ export const isHostUnavailable = (error: unknown): error is DomainError =>
 
 /** For a caller that needs an agent started. */
 export const cannotStart = (cause?: unknown): DomainError =>
-  new DomainError(
-    'unavailable',
-    'service_unavailable',
-    'The machine of the agent can start no agent at present; try again shortly.',
-    {},
-    { cause, effect: 'none' },
-  );
+  isDomainError(cause) && cause.code === HOST_FULL
+    ? storageFull({ cause, effect: 'none' })
+    : new DomainError(
+        'unavailable',
+        'service_unavailable',
+        'The machine of the agent can start no agent at present; try again shortly.',
+        {},
+        { cause, effect: 'none' },
+      );
 
 /** A retry would be as large, so the start fails. Only agents from before the limits can be this large. */
 const refuseTooLarge = (error: unknown): never => {

@@ -70,7 +70,16 @@ const NO_FIGURES = {
 };
 
 const toView = ({ id, name, state, figures, last_seen_at }: HostRow, counts?: AgentCounts): HostView => {
-  const { limitsDisk: _limitsDisk, ...shown } = figures ?? { ...NO_FIGURES, name, limitsDisk: false };
+  const {
+    limitsDisk: _limitsDisk,
+    grantableDiskGb: _grantable,
+    ...shown
+  } = figures ?? {
+    ...NO_FIGURES,
+    name,
+    limitsDisk: false,
+    grantableDiskGb: 0,
+  };
   return {
     id,
     ...shown,

@@ -42,9 +42,12 @@ describe('a host fits an agent', () => {
     expect(fits({ freeMemMb: 1_000, figures: null }, { memMb: 1_001, diskGb: 1 })).toBe(false);
   });
 
-  it('if it has the disk that the agent may use, where the size of a volume is enforced', () => {
+  it('if it has the disk that the agent may use, and has not promised too much, where the size of a volume is enforced', () => {
     expect(fits({ freeMemMb: 1_000, figures }, { memMb: 1_000, diskGb: 10 })).toBe(true);
     expect(fits({ freeMemMb: 1_000, figures }, { memMb: 1_000, diskGb: 11 })).toBe(false);
+    const overcommitted = { ...figures, grantableDiskGb: 2 };
+    expect(fits({ freeMemMb: 1_000, figures: overcommitted }, { memMb: 1_000, diskGb: 2 })).toBe(true);
+    expect(fits({ freeMemMb: 1_000, figures: overcommitted }, { memMb: 1_000, diskGb: 3 })).toBe(false);
     const advisory = { ...figures, limitsDisk: false };
     expect(fits({ freeMemMb: 1_000, figures: advisory }, { memMb: 1_000, diskGb: 11 })).toBe(true);
   });

@@ -34,7 +34,7 @@ interface Candidate {
   readonly host: string;
   readonly freeMemMb: number;
   /** null for a host of an older release. */
-  readonly figures: Pick<HostFigures, 'diskGb' | 'limitsDisk'> | null;
+  readonly figures: Pick<HostFigures, 'diskGb' | 'grantableDiskGb' | 'limitsDisk'> | null;
 }
 
 /**
@@ -168,8 +168,8 @@ const announced = (tx: SqlRunner): Promise<readonly Candidate[]> =>
   );
 
 /**
- * Whether the host has as much free memory and disk as the agent may use. Only free space counts, not the limits of
- * existing agents: what an agent does not use, for example while it sleeps, others may use. Pure.
+ * Whether the host has as much free memory and disk as the agent may use. What an agent does not use, for example while it
+ * sleeps, others may use; the operator bounds only how often disk may be promised. Pure.
  */
 export const fits = (
   { freeMemMb, figures }: Omit<Candidate, 'host'>,
@@ -177,10 +177,14 @@ export const fits = (
 ): boolean => freeMemMb >= memMb && hasDisk(figures, diskGb);
 
 const hasDisk = (figures: Candidate['figures'], diskGb: number): boolean =>
-  figures === null || !figures.limitsDisk || figures.diskGb.free >= diskGb;
+  figures === null ||
+  !figures.limitsDisk ||
+  (figures.diskGb.free >= diskGb && (figures.grantableDiskGb ?? Infinity) >= diskGb);
 
-const figuresOf = ({ diskGb, limitsDisk }: HostView): Candidate['figures'] =>
-  diskGb === undefined || limitsDisk === undefined ? null : { diskGb, limitsDisk };
+const figuresOf = ({ diskGb, grantableDiskGb, limitsDisk }: HostView): Candidate['figures'] => {
+  if (diskGb === undefined || limitsDisk === undefined) return null;
+  return { diskGb, limitsDisk, ...(grantableDiskGb === undefined ? {} : { grantableDiskGb }) };
+};
 
 const unreported = async (tx: SqlRunner, except: string): Promise<ReadonlyMap<string, number>> => {
   const rows = await tx.query<{ host: string; mem_mb: string }>(

@@ -1,3 +1,4 @@
+import { SmallDisk } from '@berth/embedded/testing';
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,6 +43,35 @@ describe('the journal of deliveries', () => {
     journal = await reopened(journal);
     expect(journal.find('f')).toBeDefined();
     await journal.close();
+  });
+
+  it('keeps its records while the disk is full, also over a restart, and those that it takes once there is room', async () => {
+    const folder = join(path, '..', 'disk');
+    const disk = SmallDisk.inMemory(folder, { mb: 1 });
+    path = join(folder, 'deliveries.jsonl');
+    try {
+      let journal = await DeliveryJournal.open(path, roomy);
+      await journal.handed('a');
+      disk.fill();
+      const refused: string[] = [];
+      for (let n = 0; n < 4; n++) {
+        const outcome = { type: 'answered', response: 'x'.repeat(3_000) } as const;
+        await journal.ended(`r${n}`, outcome).catch(() => refused.push(`r${n}`));
+      }
+      expect(refused).not.toEqual([]);
+      journal = await reopened(journal);
+      expect(journal.find('a')).toBeDefined();
+      for (const id of refused) expect(journal.find(id)).toBeUndefined();
+
+      disk.free();
+      await journal.handed('b');
+      journal = await reopened(journal);
+      for (const id of ['a', 'b']) expect(journal.find(id)).toBeDefined();
+      await journal.close();
+    } finally {
+      disk.unmount();
+      path = join(folder, '..', 'deliveries.jsonl');
+    }
   });
 
   it('drops old responses before it forgets their messages', async () => {

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { open, readFile, rename, rm, type FileHandle } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { decodeDelivery, type DeliveryOutcome, type DeliveryRecord } from '@berth/guest-protocol';
 
@@ -33,6 +33,7 @@ interface Entry {
 export class DeliveryJournal {
   readonly #entries = new Map<string, Entry>();
   #responseChars = 0;
+  /** The size of the file, which ends with a whole record. */
   #bytes = 0;
   #writes: Promise<void> = Promise.resolve();
 
@@ -73,7 +74,7 @@ export class DeliveryJournal {
       const record = decodeDelivery(line);
       if (record !== undefined) this.#apply(record);
     }
-    await this.#rewrite();
+    await this.#rewrite().catch((error: unknown) => this.#endLastLine(error));
   }
 
   async close(): Promise<void> {
@@ -86,14 +87,33 @@ export class DeliveryJournal {
     const written = this.#writes
       .catch(() => undefined)
       .then(async () => {
-        await this.file.appendFile(line);
-        if (durable) await this.file.datasync();
+        await this.#append(line, durable);
         this.#apply(record);
         this.#bytes += line.length;
-        if (this.#bytes > this.bounds.fileBytes) await this.#rewrite();
+        // A file that is too long can be shortened later.
+        if (this.#bytes > this.bounds.fileBytes) await this.#rewrite().catch(() => undefined);
       });
     this.#writes = written;
     return written;
+  }
+
+  /** Leaves nothing of a line that does not fit on the disk: the next one would continue it, and be lost. */
+  async #append(line: Buffer, durable: boolean): Promise<void> {
+    try {
+      await this.file.appendFile(line);
+      if (durable) await this.file.datasync();
+    } catch (error) {
+      await this.file.truncate(this.#bytes);
+      throw error;
+    }
+  }
+
+  /** For a file that could not be replaced: cuts off what follows its last whole line. */
+  async #endLastLine(error: unknown): Promise<void> {
+    if (!isOutOfSpace(error)) throw error;
+    const content = await readFile(this.path);
+    this.#bytes = content.lastIndexOf('\n') + 1;
+    await this.file.truncate(this.#bytes);
   }
 
   #apply({ id, at, step, outcome }: DeliveryRecord): void {
@@ -129,21 +149,36 @@ export class DeliveryJournal {
     const next = `${this.path}.next`;
     await rm(next, { force: true });
     const file = await open(next, 'a', 0o600);
-    this.#bytes = 0;
+    try {
+      const bytes = await this.#writeAll(file);
+      await file.datasync();
+      await rename(next, this.path);
+      this.#bytes = bytes;
+    } catch (error) {
+      await file.close();
+      await rm(next, { force: true });
+      throw error;
+    }
+    await this.file.close();
+    this.file = file;
+  }
+
+  async #writeAll(file: FileHandle): Promise<number> {
+    let bytes = 0;
     for (const [id, { at, outcome }] of this.#entries) {
       const record: DeliveryRecord = outcome
         ? { id, at, step: 'ended', outcome }
         : { id, at, step: 'handed' };
       const line = Buffer.from(`${JSON.stringify(record)}\n`);
       await file.appendFile(line);
-      this.#bytes += line.length;
+      bytes += line.length;
     }
-    await file.datasync();
-    await rename(next, this.path);
-    await this.file.close();
-    this.file = file;
+    return bytes;
   }
 }
+
+const isOutOfSpace = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
 
 const size = (outcome: DeliveryOutcome | undefined): number =>
   outcome?.type === 'answered' ? outcome.response.length : (outcome?.message.length ?? 0);

@@ -57,6 +57,14 @@ export interface BoxStats {
   readonly oomKills: number | null;
 }
 
+/** The disk of all volumes of the host. */
+export interface PromisedDisk {
+  /** What they may hold. */
+  readonly promisedBytes: number;
+  /** What they take now. */
+  readonly storedBytes: number;
+}
+
 /** What a driver offers on this host. */
 export interface DriverCapabilities {
   /**
@@ -148,6 +156,10 @@ export abstract class Driver {
   abstract volumeBytes(agentId: string): Promise<number | null>;
   /** Bytes that the agent's processes have written to disks, as the kernel counts them; null without processes. */
   abstract writtenBytes(agentId: string): Promise<number | null>;
+  /** null where volumes have no size. */
+  promisedDisk(): Promise<PromisedDisk | null> {
+    return Promise.resolve(null);
+  }
   /** The memory of the host for boxes. */
   memoryMb(): HostMemory {
     return machineMemory();

@@ -20,7 +20,7 @@ export class HostDescription {
   ) {}
 
   async read(): Promise<HostView> {
-    const { driver, memMb, diskGb, limitsDisk } = await this.figures.read();
+    const { driver, memMb, diskGb, grantableDiskGb, limitsDisk } = await this.figures.read();
     return {
       host: this.host.id,
       driver,
@@ -30,6 +30,7 @@ export class HostDescription {
       logId: this.log.id,
       diskGb,
       disk: this.disk.space().state,
+      ...(grantableDiskGb === undefined ? {} : { grantableDiskGb }),
       limitsDisk,
     };
   }

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import type { HostFigures } from '@berth/contracts/agents';
 import { Inject, Injectable } from '@nestjs/common';
 import { RuntimeConfig } from '../config.js';
+import { DiskPromises } from '../disk/disk-promises.js';
 import { Driver } from '../driver/driver.js';
 
 const GB = 1024 ** 3;
@@ -16,17 +17,20 @@ export class HostFigureReader {
   constructor(
     @Inject(RuntimeConfig) private readonly config: Pick<RuntimeConfig, 'hostName' | 'dataDir'>,
     @Inject(Driver) private readonly driver: Pick<Driver, 'name' | 'capabilities' | 'memoryMb'>,
+    @Inject(DiskPromises) private readonly promises: Pick<DiskPromises, 'grantableBytes'>,
   ) {}
 
   async read(): Promise<HostFigures> {
     const { name: driver, capabilities } = this.driver;
     const { blocks, bavail, bsize } = await statfs(this.config.dataDir);
+    const grantable = await this.promises.grantableBytes();
     return {
       name: this.config.hostName ?? hostname(),
       driver,
       version: this.#version,
       memMb: this.driver.memoryMb(),
       diskGb: { total: Math.floor((blocks * bsize) / GB), free: Math.floor((bavail * bsize) / GB) },
+      ...(grantable === undefined ? {} : { grantableDiskGb: Math.floor(grantable / GB) }),
       limitsDisk: capabilities.limits.includes('diskBytes'),
       runtimeClasses: capabilities.runtimeClasses,
     };

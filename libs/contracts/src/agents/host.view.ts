@@ -19,6 +19,11 @@ export interface HostFigures {
   readonly version: string;
   readonly memMb: Capacity;
   readonly diskGb: Capacity;
+  /**
+   * GB that volumes of new agents may have by the operator's overcommit factor; left out where volumes have no size, and
+   * by earlier versions.
+   */
+  readonly grantableDiskGb?: number;
   /** Whether the host enforces the disk size of an agent, so that an agent needs that much free disk. */
   readonly limitsDisk: boolean;
   /** Runtime classes of containers that the host offers; none without containers. */
@@ -26,7 +31,7 @@ export interface HostFigures {
 }
 
 /** A host that runs agents, as operators see it. */
-export interface HostView extends Omit<HostFigures, 'limitsDisk'> {
+export interface HostView extends Omit<HostFigures, 'limitsDisk' | 'grantableDiskGb'> {
   /** `hst_…` */
   readonly id: string;
   readonly state: HostState;

@@ -31,6 +31,8 @@ export interface HostView {
   readonly diskGb?: { readonly total: number; readonly free: number };
   /** What is left of the disk with the agents' data; hosts of earlier versions leave it out. */
   readonly disk?: 'ok' | 'low' | 'full';
+  /** See `HostFigures`. */
+  readonly grantableDiskGb?: number;
   /** Whether an agent needs as much free disk as it may use; hosts of earlier versions leave it out. */
   readonly limitsDisk?: boolean;
 }

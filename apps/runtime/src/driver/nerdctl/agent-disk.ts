@@ -5,6 +5,7 @@ import { agentFolders } from '../../agent/agent-folders.js';
 import { removeTree } from '../../remove-tree.js';
 import { runTool } from '../../run-tool.js';
 import type { GuestFolders } from '../box-spec.js';
+import type { PromisedDisk } from '../driver.js';
 import { DiskImage } from './disk-image.js';
 import type { UserIds } from './image-user.js';
 import { mountPointsBelow } from './mount-points.js';
@@ -102,10 +103,25 @@ export class AgentDisks {
 
   /** What the disk takes on the host; the image is sparse. */
   async storedBytes(agentId: string): Promise<number> {
+    return (await this.#imageSizes(agentId)).storedBytes;
+  }
+
+  /** Of all agents of this host. */
+  async promised(): Promise<PromisedDisk> {
+    let [promised, stored] = [0, 0];
+    for (const agentId of await readdir(join(this.dataDir, 'agents')).catch(() => [])) {
+      const { promisedBytes, storedBytes } = await this.#imageSizes(agentId);
+      promised += promisedBytes;
+      stored += storedBytes;
+    }
+    return { promisedBytes: promised, storedBytes: stored };
+  }
+
+  async #imageSizes(agentId: string): Promise<PromisedDisk> {
     const image = await lstat(join(agentFolders(this.dataDir, agentId).root, 'disk.ext4')).catch(
       () => undefined,
     );
-    return (image?.blocks ?? 0) * BLOCK_BYTES;
+    return { promisedBytes: image?.size ?? 0, storedBytes: (image?.blocks ?? 0) * BLOCK_BYTES };
   }
 
   /** Gives the guest's folders to the guest, with the lines that the host has written to its log. */

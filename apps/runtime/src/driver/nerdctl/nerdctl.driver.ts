@@ -2,7 +2,14 @@ import { join } from 'node:path';
 import type { Json } from '@berth/kernel';
 import { agentFolders } from '../../agent/agent-folders.js';
 import type { BoxSource, BoxSpec } from '../box-spec.js';
-import { Driver, type Box, type BoxStats, type DriverCapabilities, type ListedBox } from '../driver.js';
+import {
+  Driver,
+  type Box,
+  type BoxStats,
+  type DriverCapabilities,
+  type ListedBox,
+  type PromisedDisk,
+} from '../driver.js';
 import { DriverError } from '../driver-error.js';
 import type { ImageBuildEnd, ImageBuildSpec, TaskEnd, TaskSpec } from '../task-spec.js';
 import { isAlive, readProcess, writtenBytes } from '../process-table.js';
@@ -242,6 +249,10 @@ export class NerdctlDriver extends Driver {
 
   volumeBytes(agentId: string): Promise<number | null> {
     return this.#open.disks.storedBytes(agentId);
+  }
+
+  override promisedDisk(): Promise<PromisedDisk> {
+    return this.#open.disks.promised();
   }
 
   async writtenBytes(agentId: string): Promise<number | null> {
