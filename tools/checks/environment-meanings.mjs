@@ -36,6 +36,8 @@ export const MEANINGS = {
   BERTH_LLM_PORT: 'The port of `BERTH_LLM_HOST`; 0 chooses a free one.',
   BERTH_LLM_URL:
     'The URL under which gateways reach this port; by default `http://` with that address and port.',
+  BERTH_DISK_OVERCOMMIT:
+    'How many times the disk that is free or in volumes may be promised to the volumes of agents in containers; beyond it no agent is created.',
   BERTH_DRAIN_SECONDS: 'How long a deploy waits for the calls in flight of a service that it replaces.',
   BERTH_EVENT_STORE_FILE: 'The database file of the embedded event store when it runs as a separate process.',
   BERTH_EVENT_STORE_PORT: 'The port of the embedded event store in that case; 0 chooses a free one.',

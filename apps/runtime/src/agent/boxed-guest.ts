@@ -34,6 +34,8 @@ export interface AbortSignals {
   readonly halted: AbortSignal;
 }
 
+const GUEST_GONE = 'The agent ended unexpectedly: its guest process is gone.';
+
 /** State of a guest while it is awake. */
 interface Awake {
   readonly activity: Activity;
@@ -44,6 +46,9 @@ interface Awake {
 /** A guest in its box, with its wake state and the work in flight. */
 export class BoxedGuest {
   readonly client: GuestClient;
+  /** Resolves, with a message for the agent's owner, once the guest has exited or must be ended. */
+  readonly over: Promise<string>;
+  readonly #end = Promise.withResolvers<string>();
   readonly #api: GuestLinks['api'];
   readonly #events = { last: 0 };
   readonly #deliveries = new AwaitedDeliveries((deliveryId) => detach(this.#abandon(deliveryId)));
@@ -61,8 +66,14 @@ export class BoxedGuest {
     { adopted = false }: { readonly adopted?: boolean } = {},
   ) {
     this.client = client;
+    this.over = Promise.race([box.gone.then(() => GUEST_GONE), this.#end.promise]);
     this.#api = api;
     this.#refusesCommands = adopted;
+  }
+
+  /** Has the agent ended like one whose guest is gone. */
+  end(reason: string): void {
+    this.#end.resolve(reason);
   }
 
   get awake(): boolean {

@@ -24,7 +24,6 @@ const DRAIN_MS = 20_000;
 const STOP_GRACE_MS = 10_000;
 const REMOVE_GRACE_MS = 1_000;
 const RELOAD_WITHIN_MS = 50_000;
-const GUEST_GONE = 'The agent ended unexpectedly: its guest process is gone.';
 
 /**
  * One agent on this host. State changes run one at a time, in order; an old epoch is rejected before anything is done.
@@ -127,13 +126,6 @@ export class HostedAgent {
       await this.#keeper.log('info', 'Stopped with its host.');
       return this.#record.epoch;
     });
-  }
-
-  /** Ends an agent that is awake, like one whose guest is gone; `reason` is for its owner. */
-  endAwake(reason: string): void {
-    if (this.#life.at !== 'awake') return;
-    const { guest } = this.#life;
-    this.#inBackground(() => this.#fail(guest, 'exited', reason));
   }
 
   async remove(): Promise<void> {
@@ -264,7 +256,7 @@ export class HostedAgent {
   }
 
   #watchEnd(guest: BoxedGuest): void {
-    detach(guest.box.gone.then(() => this.#inBackground(() => this.#fail(guest, 'exited', GUEST_GONE))));
+    detach(guest.over.then((why) => this.#inBackground(() => this.#fail(guest, 'exited', why))));
   }
 
   /** Ends the agent after a failure and reports it. */

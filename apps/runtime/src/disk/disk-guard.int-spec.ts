@@ -33,7 +33,7 @@ describe('the disk guard', () => {
     guard = new DiskGuard(
       { dataDir: disk.path },
       { writtenBytes: (agentId) => Promise.resolve(written.get(agentId) ?? 0) },
-      { observed, of: (agentId) => ({ endAwake: () => void ended.push(agentId) }) },
+      { observed, of: (agentId) => ({ current: { awake: { end: () => void ended.push(agentId) } } }) },
       new Supervisor('test', log),
       log,
     );

@@ -28,7 +28,7 @@ const LOGGED: Readonly<Record<DiskState, readonly ['info' | 'warn' | 'error', st
 };
 
 interface AgentsOnDisk extends Pick<HostedAgents, 'observed'> {
-  of(agentId: string): { endAwake(reason: string): void };
+  of(agentId: string): { readonly current: { readonly awake: { end(reason: string): void } | null } };
 }
 
 /**
@@ -117,7 +117,7 @@ export class DiskGuard implements OnApplicationBootstrap {
         else if (written - before > most) {
           this.#written.delete(agentId);
           this.log.warn({ agentId, bytes: written - before }, 'ending an agent that fills the disk');
-          this.agents.of(agentId).endAwake(ENDED);
+          this.agents.of(agentId).current.awake?.end(ENDED);
         }
       }),
     );

@@ -89,7 +89,10 @@ export async function planNats(context: PartContext): Promise<NatsPlan> {
         env: childEnvironment(),
         ready: (_child, signal) => untilGreeted({ host: reachedAt, port }, server.serverName, signal),
         stuck: (signal) =>
-          untilJetStreamIsStuck({ host: reachedAt, port, user: OPERATOR, pass: natsPassword }, signal),
+          untilJetStreamIsStuck(
+            { host: reachedAt, port, user: OPERATOR, pass: natsPassword, storeDir: folder },
+            signal,
+          ),
       };
     },
   };

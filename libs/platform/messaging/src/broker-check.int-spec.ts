@@ -1,4 +1,5 @@
 import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import { eventually, NatsServer } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { keepingLogger } from './__fixtures__/lines.fixture.js';
@@ -94,6 +95,18 @@ describe('a broker', () => {
       stop();
     },
   );
+
+  it('whose JetStream does not respond, although it accepts connections, is named as the cause', async () => {
+    const checked = await check();
+    await nats.reconfigure('max_payload: 8388608');
+    const silent = await connect({ servers: nats.url.replace('nats://', '') });
+    silent.subscribe('$JS.API.>');
+    await silent.flush();
+    await eventually(() => expect(link.connected).toBe(true));
+    await expect(checked.isFit()).rejects.toThrow('timeout');
+    expect(lines.join('')).toContain('accepts connections, but whose JetStream does not respond');
+    await silent.close();
+  });
 
   it('of one server is unfit when NATS_REPLICAS requires more, and has the event stream nevertheless', async () => {
     const checked = await check(3);

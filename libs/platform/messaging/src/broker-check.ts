@@ -33,6 +33,10 @@ export const requireMaxPayload = (link: NatsLink): void => {
   );
 };
 
+const SILENT_JETSTREAM =
+  'names a server that accepts connections, but whose JetStream does not respond: look for a full disk and, in a cluster, ' +
+  'for servers that are down; nats-server 2.9 works again only after a restart';
+
 /** Whether the broker has what a service needs: large messages, JetStream, and the streams in its account. */
 export class BrokerCheck {
   #problem: string | null = null;
@@ -58,7 +62,8 @@ export class BrokerCheck {
   }
 
   /**
-   * Like `require`, but returns the result and logs the reason of a change. Throws when the broker does not respond.
+   * Like `require`, but returns the result and logs the reason of a change. Throws when the broker does not respond, and
+   * logs it if only JetStream does not.
    */
   async isFit(): Promise<boolean> {
     try {
@@ -66,9 +71,13 @@ export class BrokerCheck {
       this.#report(null);
       return true;
     } catch (error) {
-      if (!(error instanceof UnfitBroker)) throw error;
-      this.#report(error.message);
-      return false;
+      if (error instanceof UnfitBroker) {
+        this.#report(error.message);
+        return false;
+      }
+      if (error instanceof errors.TimeoutError && (await this.link.acceptsConnections()))
+        this.#report(SILENT_JETSTREAM);
+      throw error;
     }
   }
 

@@ -106,6 +106,18 @@ export class NatsLink {
     return this.#connected;
   }
 
+  /** Whether a server accepts another connection of this service. */
+  async acceptsConnections(): Promise<boolean> {
+    try {
+      const options = connectionOptions(this.options, this.names);
+      const another = await connect({ ...options, reconnect: false });
+      await another.close();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   /** Calls `listener` on every disconnect, including the link's own close; returns a function that removes it. */
   onDisconnect(listener: () => void): () => void {
     this.#onDisconnect.add(listener);

@@ -256,10 +256,8 @@ export class NerdctlDriver extends Driver {
   }
 
   async writtenBytes(agentId: string): Promise<number | null> {
-    const container = this.#containers.get(agentId);
-    const { cgroups, groups } = this.#open;
-    if (container === undefined) return null;
-    return writtenBytes(await cgroups.pids(groups.nameOf(agentId, container)));
+    if (!this.#containers.has(agentId)) return null;
+    return writtenBytes(await this.#open.cgroups.pids(this.#groupOf(agentId)));
   }
 
   override keepUp(signal: AbortSignal): Promise<void> {
