@@ -5,6 +5,8 @@ import { promisify } from 'node:util';
 
 const SLICES = 8;
 const INODES_PER_SLICE = 64;
+/** What the whole ballast holds. */
+export const BALLAST_INODES = SLICES * INODES_PER_SLICE;
 /** Files of a file system in memory would take memory from the machine. */
 const TMPFS = 0x0102_1994;
 

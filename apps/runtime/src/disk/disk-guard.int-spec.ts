@@ -20,19 +20,24 @@ describe('the disk guard', () => {
   let guard: DiskGuard;
   let ended: string[];
   const written = new Map<string, number>();
+  const files = new Map<string, number>();
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'berth-disk-guard-'));
     disk = SmallDisk.mount(join(folder, 'disk.ext4'), join(folder, 'disk'), DISK_MB);
     ended = [];
     written.clear();
+    files.clear();
     const log = createLogger({ service: 'test', level: 'silent' });
     const observed = ['filling', 'quiet'].map(
       (agentId) => ({ agentId, epoch: 1, state: 'running', idleTtlSeconds: 0 }) as const,
     );
     guard = new DiskGuard(
       { dataDir: disk.path },
-      { writtenBytes: (agentId) => Promise.resolve(written.get(agentId) ?? 0) },
+      {
+        writtenBytes: (agentId) => Promise.resolve(written.get(agentId) ?? 0),
+        fileCount: (agentId) => Promise.resolve(files.get(agentId) ?? 0),
+      },
       { observed, of: (agentId) => ({ current: { awake: { end: () => void ended.push(agentId) } } }) },
       new Supervisor('test', log),
       log,
@@ -62,6 +67,22 @@ describe('the disk guard', () => {
     await guard.look();
     expect(before - freeMb()).toBeGreaterThanOrEqual(RESERVE_MB - 1);
     expect(guard.space().state).toBe('ok');
+  });
+
+  it('ends an agent that goes on creating files while inodes are scarce, no other one, and gives up inodes', async () => {
+    await guard.look();
+    disk.fillInodes();
+    expect(guard.space().state).toBe('full');
+    files.set('filling', 1_000);
+    await guard.look();
+    files.set('filling', 1_064);
+    files.set('quiet', 20);
+    written.set('quiet', 500 * MB);
+    await guard.look();
+    expect(ended).toEqual(['filling']);
+    for (let round = 0; round < 8; round++) await guard.look();
+    expect(guard.space().state).toBe('low');
+    expect(disk.freeInodes).toBeGreaterThanOrEqual(64);
   });
 
   it('ends an agent that goes on writing while the disk is nearly full, no other one, and starts none until there is room', async () => {

@@ -6,13 +6,12 @@ import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common'
 import { HostedAgents } from '../agent/hosted-agents.js';
 import { RuntimeConfig } from '../config.js';
 import { Driver } from '../driver/driver.js';
-import { Ballast } from './ballast.js';
+import { Ballast, BALLAST_INODES } from './ballast.js';
 import { reserveBytes } from './disk-room.js';
+import { Takers } from './takers.js';
 
 const EVERY_MS = 250;
-/** What agents write is counted anew after this time. */
-const COUNTED_FOR_MS = 60_000;
-/** The share of the reserve that an agent may take within that time. */
+/** The share of the reserve that an agent may take within a minute. */
 const OWN_SHARE = 1 / 16;
 
 const ENDED =
@@ -42,17 +41,19 @@ export class DiskGuard implements OnApplicationBootstrap {
   readonly #ballast: Ballast;
   #logged: DiskState = 'ok';
   #isWhole = false;
-  #written = new Map<string, number>();
-  #countedSince = 0;
+  readonly #writers: Takers;
+  readonly #creators: Takers;
 
   constructor(
     @Inject(RuntimeConfig) { dataDir }: Pick<RuntimeConfig, 'dataDir'>,
-    @Inject(Driver) private readonly driver: Pick<Driver, 'writtenBytes'>,
+    @Inject(Driver) driver: Pick<Driver, 'writtenBytes' | 'fileCount'>,
     @Inject(HostedAgents) private readonly agents: AgentsOnDisk,
     private readonly supervisor: Supervisor,
     private readonly log: Logger,
   ) {
     this.#folder = dataDir;
+    this.#writers = new Takers((agentId) => driver.writtenBytes(agentId));
+    this.#creators = new Takers((agentId) => driver.fileCount(agentId));
     this.#ballast = new Ballast(join(dataDir, 'ballast'));
     metrics.gauge(
       'berth_disk_used_ratio',
@@ -88,13 +89,14 @@ export class DiskGuard implements OnApplicationBootstrap {
     const space = this.space();
     this.#report(space.state);
     const reserve = reserveBytes(space.totalBytes);
-    if (space.state !== 'full' && space.freeBytes >= reserve) {
-      this.#written.clear();
-      if (!this.#isWhole && space.freeBytes >= 3 * reserve) await this.#restore(reserve);
-      return;
-    }
-    await this.#endWriters(reserve * OWN_SHARE);
+    const [lacksBytes, lacksInodes] = [space.freeBytes < reserve, space.freeInodes < BALLAST_INODES];
+    if (lacksBytes) await this.#endTakers(this.#writers, reserve * OWN_SHARE, 'bytes');
+    else this.#writers.reset();
+    if (lacksInodes) await this.#endTakers(this.#creators, BALLAST_INODES * OWN_SHARE, 'files');
+    else this.#creators.reset();
     if (space.state === 'full' && (await this.#ballast.giveUpSlice())) this.#isWhole = false;
+    const hasPlenty = space.freeBytes >= 3 * reserve && space.freeInodes >= 3 * BALLAST_INODES;
+    if (hasPlenty && !this.#isWhole) await this.#restore(reserve);
   }
 
   async #restore(bytes: number): Promise<void> {
@@ -104,23 +106,12 @@ export class DiskGuard implements OnApplicationBootstrap {
     });
   }
 
-  /** Ends the agents that have written more than `most` bytes since the disk became scarce. */
-  async #endWriters(most: number): Promise<void> {
-    const now = performance.now();
-    if (now - this.#countedSince > COUNTED_FOR_MS) this.#written.clear();
-    if (this.#written.size === 0) this.#countedSince = now;
-    await Promise.all(
-      this.agents.observed.map(async ({ agentId }) => {
-        const written = (await this.driver.writtenBytes(agentId)) ?? 0;
-        const before = this.#written.get(agentId);
-        if (before === undefined) this.#written.set(agentId, written);
-        else if (written - before > most) {
-          this.#written.delete(agentId);
-          this.log.warn({ agentId, bytes: written - before }, 'ending an agent that fills the disk');
-          this.agents.of(agentId).current.awake?.end(ENDED);
-        }
-      }),
-    );
+  async #endTakers(takers: Takers, most: number, what: 'bytes' | 'files'): Promise<void> {
+    const awake = this.agents.observed.flatMap(({ agentId, state }) => (state === 'running' ? agentId : []));
+    for (const [agentId, taken] of await takers.find(awake, most)) {
+      this.log.warn({ agentId, [what]: taken }, 'ending an agent that fills the disk');
+      this.agents.of(agentId).current.awake?.end(ENDED);
+    }
   }
 
   #report(state: DiskState): void {

@@ -156,6 +156,10 @@ export abstract class Driver {
   abstract volumeBytes(agentId: string): Promise<number | null>;
   /** Bytes that the agent's processes have written to disks, as the kernel counts them; null without processes. */
   abstract writtenBytes(agentId: string): Promise<number | null>;
+  /** Number of files that the agent has on the disk of the host; null where its volume is a file system of its own. */
+  fileCount(_agentId: string): Promise<number | null> {
+    return Promise.resolve(null);
+  }
   /** null where volumes have no size. */
   promisedDisk(): Promise<PromisedDisk | null> {
     return Promise.resolve(null);

@@ -13,6 +13,8 @@ export interface DiskSpace {
   readonly state: DiskState;
   readonly totalBytes: number;
   readonly freeBytes: number;
+  /** Infinity on a file system without a fixed number of inodes. */
+  readonly freeInodes: number;
   /** Of bytes or inodes, whichever is the greater; 0 to 1. */
   readonly usedShare: number;
 }
@@ -22,11 +24,12 @@ export function diskSpace(folder: string): DiskSpace {
   const { blocks, bavail, bsize, files, ffree } = statfsSync(folder);
   const freeBytes = bavail * bsize;
   // File systems without a fixed number of inodes report none.
+  const freeInodes = files === 0 ? Infinity : ffree;
   const usedInodes = files === 0 ? 0 : 1 - ffree / files;
   const usedShare = Math.max(blocks === 0 ? 0 : 1 - bavail / blocks, usedInodes);
-  const isFull = freeBytes < LEAST_BYTES || (files > 0 && ffree < LEAST_INODES);
+  const isFull = freeBytes < LEAST_BYTES || freeInodes < LEAST_INODES;
   const state = isFull ? 'full' : usedShare > LOW_ABOVE ? 'low' : 'ok';
-  return { state, totalBytes: blocks * bsize, freeBytes, usedShare };
+  return { state, totalBytes: blocks * bsize, freeBytes, freeInodes, usedShare };
 }
 
 /** Whether the file system of a folder has room for a change. A folder that cannot be examined counts as having it. */

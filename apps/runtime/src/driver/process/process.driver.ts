@@ -252,6 +252,10 @@ export class ProcessDriver extends Driver {
     return writtenBytes(await this.#open.processGroup.pids(agentId));
   }
 
+  override fileCount(agentId: string): Promise<number> {
+    return this.#open.workspaceMounts.fileCount(agentId);
+  }
+
   /** Without groups of their own, agents share the memory of this process's group. */
   override memoryMb(): HostMemory {
     return this.#open.capabilities.limits.includes('memoryBytes') ? super.memoryMb() : ownGroupMemory();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmod, chown, mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { agentFolders } from '../../agent/agent-folders.js';
-import { diskBytes } from '../../disk-bytes.js';
+import { diskBytes, fileCount } from '../../disk-bytes.js';
 import { removeTree } from '../../remove-tree.js';
 import type { InsidePaths, RunAs } from '../driver.js';
 import { inNamespaces, type Launch } from './launch-script.js';
@@ -134,6 +134,11 @@ export class WorkspaceMounts {
 
   async volumeBytes(agentId: string): Promise<number> {
     return diskBytes(this.#ownFolders(agentId).volume);
+  }
+
+  fileCount(agentId: string): Promise<number> {
+    const { volume, tmp } = this.#ownFolders(agentId);
+    return fileCount(volume, tmp, this.#covers(agentId));
   }
 
   /** Deletes the agent's volume and temporary files. */
