@@ -39,6 +39,7 @@ describe('GET /health', () => {
         runtime: 'process',
         version: expect.stringMatching(/^\d+\.\d+\.\d+/) as string,
         dependencies: { nats: 'ok', eventStore: 'ok', postgres: 'ok', runtime: 'ok' },
+        disk: expect.stringMatching(/^(ok|low)$/) as string,
         deadLetters: 0,
       },
     ]);
