@@ -23,7 +23,6 @@ import { EndedContainers } from './ended-containers.js';
 import { ImageBuilds } from './image-build/image-builds.js';
 import { abortDownloads } from './images/damaged-downloads.js';
 import { imageOfSource } from './images/image-of-source.js';
-import { isInsecure } from './images/insecure-registry.js';
 import { ImageStore, type CallNerdctl, type ObtainedImage } from './images/image-store.js';
 import { limitInotify } from './inotify-limits.js';
 import { nerdctlCapabilities } from './nerdctl-capabilities.js';
@@ -271,11 +270,7 @@ export class NerdctlDriver extends Driver {
   }
 
   #imageOf(source: BoxSource): Promise<ObtainedImage> {
-    const { runtime, deploy } = this.options.operator.current;
-    const reference = imageOfSource(source, runtime.image);
-    // A deployment has pulled its image.
-    const policy = source.kind === 'image' && runtime.pull === 'always' ? 'missing' : runtime.pull;
-    return this.#images.obtain(reference, policy, isInsecure(reference, deploy.registries));
+    return imageOfSource(source, this.#images, this.options.operator.current);
   }
 
   #keep(box: ContainerBox): ContainerBox {
