@@ -220,7 +220,8 @@ describe('an agent in a container', () => {
     const greedy = await host.start({
       limits: { memoryBytes: 256 * MB, cpus: 1, processes: 100, diskBytes: 64 * MB },
     });
-    await greedy.detach('f() { f | f & }; f');
+    // They outlive the shell, which ends when it cannot fork.
+    await greedy.detach('while :; do sleep 600 & done');
     await eventually(async () => {
       expect((await host.driver.stats(greedy.box.agentId))?.processes).toBeGreaterThan(50);
     });
