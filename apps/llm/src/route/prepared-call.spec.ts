@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aModel, CHAT, MESSAGES, RESPONSES } from '../fixtures/models.fixture.js';
+import { aModel, CHAT, EMBEDDINGS, MESSAGES, RESPONSES } from '../fixtures/models.fixture.js';
 import type { Operation } from '../dialect/operation.js';
 import { upstreamBody } from '../dialect/upstream-body.js';
 import { prepareCall, shownModel } from './prepared-call.js';
@@ -19,13 +19,17 @@ const prepare = (operation: Operation, body: Readonly<Record<string, unknown>>, 
 const refused = (more: object) => expect.objectContaining(more) as Error;
 
 describe('a prepared call', () => {
-  it('may shrink to what the budget affords if its caller set no limit, and only then', () => {
+  it('may shrink to what the budget affords if it has output and its caller set no limit, and only then', () => {
     expect(prepare(CHAT, { model: 'gpt', n: 2 }).demand).toMatchObject({
       bound: { inputTokens: 1_524, outputTokens: 1_000, choices: 2 },
       mayShrink: true,
     });
     expect(prepare(CHAT, { model: 'gpt', max_tokens: 3 }).demand).toMatchObject({
       bound: { outputTokens: 3, choices: 1 },
+      mayShrink: false,
+    });
+    expect(prepare(EMBEDDINGS, { model: 'gpt', input: 'x' }).demand).toMatchObject({
+      bound: { outputTokens: 0 },
       mayShrink: false,
     });
   });

@@ -39,7 +39,13 @@ export const prepareCall = (
     choices: choicesOf(body),
     rates: model.rates,
   };
-  return { operation, model, body, limit, demand: { bound, mayShrink: !limit.isCallers } };
+  return {
+    operation,
+    model,
+    body,
+    limit,
+    demand: { bound, mayShrink: limit.tokens > 0 && !limit.isCallers },
+  };
 };
 
 /** What the operator's file accepts as a name, and can be shown. */
