@@ -19,14 +19,26 @@ export const CHOICE_MEMBERS: readonly string[] = [
   'candidate_count',
 ];
 
-/** Members that would spend unmetered or beyond the reserve, or reach the data of others, wherever they have a value. */
+/** Lists of the kind of `REFUSED_MEMBERS`, which may be empty. */
+export const REFUSED_LISTS: ReadonlySet<string> = new Set([
+  'mcp_servers',
+  // Searches of providers, which they bill by themselves.
+  'plugins',
+  'data_sources',
+  // Other models than the operator's file has rates for.
+  'models',
+  'fallbacks',
+]);
+
+/** Members that would spend unmetered or beyond the reserve, or reach the data of others, unless they are null or false. */
 export const REFUSED_MEMBERS: readonly string[] = [
+  ...REFUSED_LISTS,
+  'background',
   'previous_response_id',
   'conversation',
   'prompt',
   'container',
   'web_search_options',
-  'mcp_servers',
   'audio',
   'inference_geo',
   // Billed as output in addition to the limit.
@@ -34,11 +46,7 @@ export const REFUSED_MEMBERS: readonly string[] = [
   // Searches of providers, which they bill by themselves.
   'search_parameters',
   'enable_search',
-  'plugins',
-  'data_sources',
-  // Other models or providers than the operator's file has rates for.
-  'models',
-  'fallbacks',
+  // Other providers than the operator's file has rates for.
   'provider',
   'preset',
   // May hold any of the above for the provider behind a provider.
@@ -49,7 +57,6 @@ export const REFUSED_MEMBERS: readonly string[] = [
 const DECISIVE: ReadonlySet<string> = new Set([
   ...CHOICE_MEMBERS,
   ...REFUSED_MEMBERS,
-  'background',
   'input',
   'messages',
   'modalities',

@@ -20,6 +20,8 @@ describe('a call is refused', () => {
     ['search_parameters', { search_parameters: { mode: 'on' } }],
     ['plugins', { plugins: [{ id: 'web' }] }],
     ['models', { models: ['dear'] }],
+    ['web_search_options', { web_search_options: [] }],
+    ['enable_search', { enable_search: true }],
     ['extra_body', { extra_body: {} }],
     ['speed', { speed: 'fast' }],
     ['Model', { model: 'cheap', Model: 'dear' }],
@@ -107,6 +109,8 @@ describe('a call is sent', () => {
     [RESPONSES, { background: false, previous_response_id: null, conversation: null, prompt: null }],
     [MESSAGES, { speed: 'standard' }],
     [CHAT, { prediction: null, topK: 3, Tomorrow: true }],
+    [CHAT, { enable_search: false, plugins: [], models: [], fallbacks: [], data_sources: [] }],
+    [MESSAGES, { mcp_servers: [] }],
     [CHAT, { web_search_options: null, audio: null, modalities: ['text'], tools: [] }],
     [CHAT, { tools: [{ type: 'function', function: { name: 'f', parameters: { file_id: {} } } }] }],
     [CHAT, { tools: [{ type: 'custom', custom: { name: 'c' } }] }],
@@ -121,7 +125,7 @@ describe('a call is sent', () => {
     [RESPONSES, { input: 'text' }],
     [RESPONSES, { input: [{ id: 'msg_1', role: 'assistant', content: 'x' }] }],
     [RESPONSES, { input: [{ id: 'rs_1', type: 'reasoning', summary: [] }] }],
-  ])('with null, tools of the program and whole items: $1', (operation, body) => {
+  ])('with null, what asks for nothing, tools of the program and whole items: $1', (operation, body) => {
     expect(unsupportedIn(body, operation)).toBeUndefined();
   });
 

@@ -1,5 +1,5 @@
 import type { Operation } from './operation.js';
-import { isDisguised, REFUSED_MEMBERS } from './billed-members.js';
+import { isDisguised, REFUSED_LISTS, REFUSED_MEMBERS } from './billed-members.js';
 import { isObject, listOf, memberOf } from './json-value.js';
 import { unsupported, type Refusal } from './refusal.js';
 import { isBareReference, storedReferenceIn } from './stored-references.js';
@@ -15,10 +15,9 @@ const OWN_TOOLS = {
 
 /** Why a body may not be sent; undefined if it may. */
 export const unsupportedIn = (body: RequestBody, { dialect, name }: Operation): Refusal | undefined => {
-  const background = memberOf(body, 'background');
-  if (background !== undefined && background !== false) return unsupported('background');
   const member =
-    REFUSED_MEMBERS.find((one) => memberOf(body, one) !== undefined) ?? Object.keys(body).find(isDisguised);
+    REFUSED_MEMBERS.find((one) => memberOf(body, one) !== undefined && !asksForNothing(body, one)) ??
+    Object.keys(body).find(isDisguised);
   if (member !== undefined) return unsupported(member);
   if ((memberOf(body, 'speed') ?? 'standard') !== 'standard') return unsupported('Another speed');
   const tool = listOf(body['tools']).find((one) => isHosted(one, OWN_TOOLS[dialect]));
@@ -29,6 +28,12 @@ export const unsupportedIn = (body: RequestBody, { dialect, name }: Operation): 
   if (name === 'responses' && listOf(body['input']).some(isBareReference))
     return unsupported('item_reference');
   return undefined;
+};
+
+/** Providers differ in whether an empty list in place of an object is one. */
+const asksForNothing = (body: RequestBody, member: string): boolean => {
+  const value = body[member];
+  return value === false || (REFUSED_LISTS.has(member) && Array.isArray(value) && value.length === 0);
 };
 
 /** Without a type it is a tool of the program in both dialects. */
