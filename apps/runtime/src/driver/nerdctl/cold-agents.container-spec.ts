@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +15,7 @@ const AGENTS = 6;
 /** So that those whose turn comes last wait for longer than a single removal may take. */
 const REMOVAL_SECONDS = 1.5;
 
-describe('agents that all go cold at once', () => {
+describe('agents that go cold', () => {
   let folder: string;
   let host: DriverFixture;
 
@@ -41,7 +42,7 @@ exec nerdctl "$@"
     rmSync(folder, { recursive: true });
   });
 
-  it('cost the host nothing but their disks as soon as they have stopped, however slowly containers are removed', async () => {
+  it('cost the host nothing but their disks as soon as all have stopped at once, however slowly containers are removed', async () => {
     const started = await Promise.all(Array.from({ length: AGENTS }, () => host.start()));
     await Promise.all(started.map(({ box }) => host.driver.stop(box.agentId, 0)));
     const backing = execFileSync('losetup', ['--list', '--noheadings', '--output', 'BACK-FILE'], {
@@ -52,5 +53,22 @@ exec nerdctl "$@"
       loopDevices: backing.split('\n').filter((file) => file.startsWith(host.dataDir)),
       containers: await host.listed(),
     }).toEqual({ shims: [], loopDevices: [], containers: [] });
+  });
+
+  it('have stopped although another mount namespace holds their disks, and start again once it is gone', async () => {
+    const { agentId } = (await host.start()).box;
+    const script = 'echo held; exec sleep 600';
+    const holder = spawn('unshare', ['--mount', '--propagation', 'private', 'sh', '-c', script]);
+    const gone = once(holder, 'exit');
+    try {
+      await once(holder.stdout, 'data');
+      await host.driver.stop(agentId, 0);
+      await expect(host.start({ agentId, epoch: 2 })).rejects.toMatchObject({ code: 'box_stuck' });
+    } finally {
+      holder.kill('SIGKILL');
+    }
+    await gone;
+    await host.start({ agentId, epoch: 3 });
+    await host.driver.stop(agentId, 0);
   });
 });
