@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ContainerRemoval } from './container-removal.js';
 
 /** The calls of a removal, each of which the test ends. */
@@ -55,6 +55,32 @@ describe('the removal of containers', () => {
     for (const { end } of calls) end();
     await removal.ended();
     await last.ended;
+  });
+
+  it('keeps nobody waiting for a turn for longer than 10 s, while earlier ones do not end', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const { calls, removal } = heldCalls();
+      for (const id of 'abcd') {
+        void removal.remove(id);
+        await settled();
+      }
+      let isWaiting = true;
+      const last = removal.remove('last');
+      void last.begun.then(() => (isWaiting = false));
+      await vi.advanceTimersByTimeAsync(9_900);
+      expect(isWaiting).toBe(true);
+      await vi.advanceTimersByTimeAsync(100);
+      expect(isWaiting).toBe(false);
+      calls[0]?.end();
+      await settled();
+      expect(calls[4]?.ids).toEqual(['last']);
+      for (const { end } of calls) end();
+      await last.ended;
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('that fails for one container succeeds for the others', async () => {

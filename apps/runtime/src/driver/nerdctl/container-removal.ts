@@ -1,10 +1,12 @@
 const CALLS_AT_ONCE = 4;
 /** A call removes its containers one after the other; a shim that does not respond delays those after it. */
 const MOST_PER_CALL = 8;
+/** Calls that do not end, because containerd or shims do not respond, must not make every other agent's stop fail. */
+const TURN_WITHIN_MS = 10_000;
 
 /** The removal of a container. */
 export interface Removal {
-  /** Resolves when its turn has come. */
+  /** Resolves when its turn has come, after 10 s at the latest. */
   readonly begun: Promise<void>;
   /** Resolves when the container is removed. Rejects with the error of its own removal only. */
   readonly ended: Promise<void>;
@@ -34,6 +36,8 @@ export class ContainerRemoval {
   remove(id: string): Removal {
     const waiting = { id, begun: Promise.withResolvers<void>(), ended: Promise.withResolvers<void>() };
     this.#waiting.push(waiting);
+    const late = setTimeout(() => waiting.begun.resolve(), TURN_WITHIN_MS).unref();
+    void waiting.begun.promise.then(() => clearTimeout(late));
     // Others of the same moment share the call.
     queueMicrotask(() => this.#callNext());
     return { begun: waiting.begun.promise, ended: waiting.ended.promise };
