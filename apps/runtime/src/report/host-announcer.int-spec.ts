@@ -3,6 +3,7 @@ import type { Requester } from '@berth/messaging';
 import { eventually } from '@berth/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { HostFixture, quietLog } from '../__fixtures__/host.fixture.js';
+import type { HostedAgents } from '../agent/hosted-agents.js';
 import { HostAnnouncer } from './host-announcer.js';
 import { HostLog } from './host-log.js';
 
@@ -79,5 +80,30 @@ describe('a host that announces itself', () => {
       await new HostAnnouncer({ id: 'hst_1' }, host.agents, figures, requester, hostLog, quietLog).announce();
     }
     expect(named).toEqual([null, 'log_1']);
+  });
+
+  it('does not wait for agents that take long to end, or it would count as lost, and gives no order twice', async () => {
+    host = await HostFixture.open();
+    const removed = Promise.withResolvers<void>();
+    const ordered: string[] = [];
+    const slow = {
+      observed: [],
+      remove: (agentId: string): Promise<void> => {
+        ordered.push(agentId);
+        return removed.promise;
+      },
+    } as unknown as HostedAgents;
+    const orders: HostOrders = { remove: ['agt_1'], stop: [], logId: 'log_1' };
+    const requester = { request: () => Promise.resolve(orders) } as unknown as Pick<Requester, 'request'>;
+    const hostLog = await HostLog.open(host.dataDir);
+    const announcer = new HostAnnouncer({ id: 'hst_1' }, slow, figures, requester, hostLog, quietLog);
+    await announcer.announce();
+    await announcer.announce();
+    expect(ordered).toEqual(['agt_1']);
+    removed.resolve();
+    await eventually(async () => {
+      await announcer.announce();
+      expect(ordered.length).toBeGreaterThan(1);
+    });
   });
 });

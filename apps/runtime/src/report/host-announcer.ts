@@ -20,6 +20,8 @@ const REMOVED_GRACE_MS = 2_000;
 @Injectable()
 export class HostAnnouncer {
   readonly #incarnation = randomUUID();
+  /** The orders that are being carried out, by agent. */
+  readonly #obeying = new Map<string, Promise<void>>();
   #wake = new AbortController();
 
   constructor(
@@ -48,9 +50,13 @@ export class HostAnnouncer {
       await pause(acknowledged ? EVERY_MS : RETRY_MS, AbortSignal.any([signal, this.#wake.signal]));
     }
     removeListener();
+    await Promise.all(this.#obeying.values());
   }
 
-  /** Sends the agents of this host, ends those that should not exist, and corrects the idle time of others. */
+  /**
+   * Sends the agents of this host, begins to end those that should not exist, and corrects the idle time of others. Does not
+   * wait for their ends: a host that is late with its next announcement counts as lost.
+   */
   async announce(): Promise<void> {
     const figures = await this.figures.read();
     const announced = this.agents.observed;
@@ -68,10 +74,8 @@ export class HostAnnouncer {
     );
     await this.hostLog.keep(logId);
     for (const time of idleTimes ?? []) this.agents.setIdleTime(time);
-    await Promise.all([
-      ...remove.map((agentId) => this.#obey(agentId, () => this.agents.remove(agentId))),
-      ...stop.map((agentId) => this.#obey(agentId, () => this.#stop(agentId, announced))),
-    ]);
+    for (const agentId of remove) this.#obey(agentId, () => this.agents.remove(agentId));
+    for (const agentId of stop) this.#obey(agentId, () => this.#stop(agentId, announced));
   }
 
   /** The installation has given up this host's agents. Their volumes stay, for the operator. */
@@ -100,9 +104,13 @@ export class HostAnnouncer {
     if (meant !== undefined) await this.agents.of(agentId).stop({ agentId, epoch: meant.epoch });
   }
 
-  async #obey(agentId: string, work: () => Promise<void>): Promise<void> {
-    await work().catch((error: unknown) => {
-      this.log.warn({ agentId, err: error }, 'could not yet end an agent that should not be on this host');
-    });
+  #obey(agentId: string, work: () => Promise<void>): void {
+    if (this.#obeying.has(agentId)) return;
+    const obeyed = work()
+      .catch((error: unknown) => {
+        this.log.warn({ agentId, err: error }, 'could not yet end an agent that should not be on this host');
+      })
+      .finally(() => this.#obeying.delete(agentId));
+    this.#obeying.set(agentId, obeyed);
   }
 }
