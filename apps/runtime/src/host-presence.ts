@@ -11,7 +11,7 @@ const REPORT_WITHIN_MS = 1_000;
 
 /**
  * Announces this host while the service handles requests. When the service stops, ends the agents first (TERM, 2 s, KILL)
- * and reports that to `agents`; stopping takes at most about 5 s.
+ * and reports that to `agents`; that takes at most about 5 s, or 25 s with many containers or disks that are not released.
  */
 @Injectable()
 export class HostPresence implements OnApplicationBootstrap, BeforeApplicationShutdown {
