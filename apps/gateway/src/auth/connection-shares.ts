@@ -19,8 +19,8 @@ export class ConnectionShares {
   }
 
   /** Counts the caller's connection until the response is over. Returns 429 if the account has its share. */
-  refusalOf({ accountId }: Principal, reply: ApiReply): HttpRefusal | undefined {
-    if (this.hold(accountId, reply)) return undefined;
+  refusalOf(principal: Principal, reply: ApiReply): HttpRefusal | undefined {
+    if (this.hold(holderOf(principal), reply)) return undefined;
     const message =
       'The account has as many requests, streams and sockets open as leave connections for others. Close some of them.';
     return new HttpRefusal(429, 'rate_limited', message, {}, { 'retry-after': String(TRY_AGAIN_SECONDS) });
@@ -35,3 +35,7 @@ export class ConnectionShares {
     return true;
   }
 }
+
+/** Anybody may call a webhook without its token, so that this takes nothing from the account. */
+const holderOf = (principal: Principal): string =>
+  principal.kind === 'webhook' && principal.tokenId === null ? principal.agentId : principal.accountId;

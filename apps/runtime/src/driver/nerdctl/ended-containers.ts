@@ -30,7 +30,7 @@ const SWEPT_WITHIN_MS = 1_000;
 /** Removes containers that have ended, and those that failed calls have left. */
 export class EndedContainers {
   /** The removals that `discarded` still waits for, by agent. */
-  readonly #discarding = new Map<string, Promise<boolean>>();
+  readonly #discarding = new Map<string, Promise<void>>();
   /** Containers that have ended and are not removed yet. */
   readonly #left = new Set<string>();
   readonly #removal = new ContainerRemoval((ids) => this.#remove(ids));
@@ -91,9 +91,9 @@ export class EndedContainers {
     this.#discarding.set(agentId, discarded);
   }
 
-  /** Waits for the removal of the agent's container. Returns whether nothing of it is left. */
-  async discarded(agentId: string): Promise<boolean> {
-    return (await this.#discarding.get(agentId)) ?? true;
+  /** Waits for the removal of the agent's container, and until nothing holds the agent's disk. */
+  async discarded(agentId: string): Promise<void> {
+    await this.#discarding.get(agentId);
   }
 
   /** Removes what failed calls have left until the signal aborts or the work `beside` ends. */
@@ -129,7 +129,7 @@ export class EndedContainers {
       if (!(await hasContainer(containerd, container))) signal(pid, 'SIGKILL');
   }
 
-  async #discard(agentId: string, container: string): Promise<boolean> {
+  async #discard(agentId: string, container: string): Promise<void> {
     this.#left.add(container);
     const { begun, ended } = this.#removal.remove(container);
     const removal = ended.then(
@@ -142,7 +142,16 @@ export class EndedContainers {
     await begun;
     await atMost(REMOVED_WITHIN_MS, removal);
     await this.host().groups.remove(agentId);
-    return !this.#left.has(container);
+    if (!this.#left.has(container)) await this.#releaseDisk(agentId);
+  }
+
+  /** A container's root file system may be on the volume's disk. Nothing runs, so who holds the disk fails its next use only. */
+  async #releaseDisk(agentId: string): Promise<void> {
+    await this.host()
+      .disks.release(agentId)
+      .catch((error: unknown) => {
+        this.log.warn({ agentId, err: error }, 'the disk of a stopped agent is still in use');
+      });
   }
 
   async #remove(ids: readonly string[]): Promise<void> {

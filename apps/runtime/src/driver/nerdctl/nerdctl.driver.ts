@@ -220,17 +220,9 @@ export class NerdctlDriver extends Driver {
       this.#containers.delete(agentId);
       this.#ended.discard(agentId, container);
     }
-    const isDiscarded = await this.#ended.discarded(agentId);
+    await this.#ended.discarded(agentId);
     // A start that failed before the driver knew its container has left some.
     if (container === undefined) await this.#open.groups.remove(agentId);
-    else if (isDiscarded) await this.#releaseDisk(agentId);
-  }
-
-  /** A container's root file system may be on the volume's disk. Nothing runs, so who holds the disk fails its next use only. */
-  async #releaseDisk(agentId: string): Promise<void> {
-    await this.#open.disks.release(agentId).catch((error: unknown) => {
-      this.options.log.warn({ agentId, err: error }, 'the disk of a stopped agent is still in use');
-    });
   }
 
   async remove(agentId: string): Promise<void> {
