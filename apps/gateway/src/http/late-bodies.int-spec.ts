@@ -17,7 +17,7 @@ beforeEach(async () => {
   server = Fastify(serverOptions());
   prepareRequests(server);
   addRequestLineHook(server);
-  addBodyDeadlines(server, { bodyMs: 300, unwantedMs: 300, unwantedBytes: 1_000_000 });
+  addBodyDeadlines(server, { bodyMs: 300, unwanted: { millis: 300, bytes: 1_000_000 } });
   const plain = { config: { rules: { accepts: 'anyone', resources: [] } } } as const;
   const body = { kind: 'raw', streamed: true } as const;
   const streamed = { config: { rules: { accepts: 'anyone', resources: [], body } } } as const;

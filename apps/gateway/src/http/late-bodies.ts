@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { hasBody } from '@berth/sockets';
+import { discardBody, hasBody, type UnwantedBounds } from '@berth/sockets';
 import { isStreamed, type ApiRequest, type HttpServer } from './fastify-types.js';
 import { rejectTimedOut } from './raw-responses.js';
 
@@ -7,22 +7,15 @@ import { rejectTimedOut } from './raw-responses.js';
 export interface BodyBounds {
   /** Time for headers and body of an ordinary request, so that a slow client cannot hold a socket for longer. */
   readonly bodyMs: number;
-  /** How much of an unread body is still received, so that a client that writes before it reads gets the response. */
-  readonly unwantedMs?: number;
-  readonly unwantedBytes?: number;
+  /** How much of a body is still received that no handler reads. */
+  readonly unwanted?: UnwantedBounds;
 }
-
-const UNWANTED_MS = 10_000;
-const UNWANTED_BYTES = 268_435_456;
 
 /**
  * Limits the time of bodies to `bodyMs`. Routes that stream their body set their own limits, because an upload may take
  * long. A body that no handler reads, because the response is already decided, is received for a limited time.
  */
-export const addBodyDeadlines = (
-  server: HttpServer,
-  { bodyMs, unwantedMs = UNWANTED_MS, unwantedBytes = UNWANTED_BYTES }: BodyBounds,
-): void => {
+export const addBodyDeadlines = (server: HttpServer, { bodyMs, unwanted }: BodyBounds): void => {
   server.addHook('preParsing', (request, reply, _payload, done) => {
     if (isUnread(request) && !isStreamed(request.routeOptions.config.rules)) {
       cutWhenLate(request, bodyMs - reply.elapsedTime);
@@ -30,7 +23,7 @@ export const addBodyDeadlines = (
     done();
   });
   server.addHook('onSend', (request, _reply, _payload, done) => {
-    if (isUnread(request)) discardRest(request.raw, unwantedMs, unwantedBytes);
+    if (isUnread(request)) discardBody(request.raw, unwanted);
     done();
   });
 };
@@ -51,19 +44,4 @@ const cutWhenLate = (request: ApiRequest, millis: number): void => {
   const over = (): void => clearTimeout(timer);
   raw.once('end', over);
   raw.once('close', over);
-};
-
-const discardRest = (raw: IncomingMessage, millis: number, bytes: number): void => {
-  let left = bytes;
-  const cut = (): void => void raw.socket.destroy();
-  const timer = setTimeout(cut, millis);
-  const over = (): void => clearTimeout(timer);
-  raw.once('end', over);
-  raw.once('close', over);
-  raw.on('error', over);
-  raw.on('data', (chunk: Buffer) => {
-    left -= chunk.length;
-    if (left < 0) cut();
-  });
-  raw.resume();
 };

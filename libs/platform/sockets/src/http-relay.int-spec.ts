@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent, createServer, request as httpRequest, type IncomingMessage, type Server } from 'node:http';
-import { Socket, type AddressInfo } from 'node:net';
+import { connect, Socket, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { GuardedServer } from './guarded-server.js';
@@ -97,6 +97,18 @@ describe('a forwarded request', () => {
     expect(reused).toEqual(['GET', 'HEAD', 'OPTIONS']);
   });
 
+  it('may be refused before its body was read, and its connection serves the next one', async () => {
+    const refuse: Parameters<typeof createServer>[1] = ({ method }, response) =>
+      response.writeHead(method === 'POST' ? 413 : 200, { 'content-length': 0 }).end();
+    await start(refuse, (port) => ({ send: to(port) }));
+    const bytes = 16_000_000;
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${String(bytes)}\r\n\r\n`);
+    socket.write(Buffer.alloc(bytes));
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    expect((await text(socket)).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
+  });
+
   it('fails if the next server does not accept its connection within 5 s, twice', async () => {
     const failed: unknown[] = [];
     let attempts = 0;
@@ -117,5 +129,15 @@ describe('a forwarded request', () => {
     expect((await ask('POST', 'x')).status).toBe(502);
     expect(attempts).toBe(2);
     expect(failed).toMatchObject([{ code: 'EHOSTUNREACH' }]);
+  });
+});
+
+describe('a forwarded response', () => {
+  it('may announce trailers although it has no content', async () => {
+    await start(
+      ({ socket }) => socket.write('HTTP/1.1 304 Not Modified\r\nTrailer: X-Sum\r\n\r\n'),
+      (port) => ({ send: to(port) }),
+    );
+    expect((await ask('GET')).status).toBe(304);
   });
 });

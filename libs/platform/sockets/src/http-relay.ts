@@ -11,6 +11,7 @@ import {
   type RequestProblem,
 } from './http-framing.js';
 import { finalResponse, passBack, type ResponseRules } from './relayed-response.js';
+import { discardBody } from './unwanted-body.js';
 
 /** A request that a server has received, and its response. */
 export interface HttpExchange {
@@ -97,6 +98,8 @@ export const relayHttp = async (exchange: HttpExchange, rules: RelayRules): Prom
     await attempt(exchange, rules, { mayReuse: false, isAgain: true }).catch((again: unknown) => {
       throw again instanceof Unseen ? again.cause : again;
     });
+  } finally {
+    discardBody(request);
   }
 };
 

@@ -20,3 +20,4 @@ export { finalResponse, passBack, type ResponseRules } from './relayed-response.
 export { expectationProblem, framingProblem, hasBody, type RequestProblem } from './http-framing.js';
 export { eachHeader, endToEnd, type FieldList } from './header-lists.js';
 export { requestIdOf } from './request-id.js';
+export { discardBody, type UnwantedBounds } from './unwanted-body.js';

@@ -89,11 +89,15 @@ const begin = async (
     throw new UnfitResponse('The transfer coding of the response is unknown.');
   const headers = await headersFor(received, rules);
   const hasLength = sent['content-length'] !== undefined;
-  const mayTrail = !hasLength && response.req.httpVersion === '1.1' && response.req.method !== 'HEAD';
+  const hasContent = response.req.method !== 'HEAD' && !WITHOUT_CONTENT.has(statusCode);
+  const mayTrail = !hasLength && response.req.httpVersion === '1.1' && hasContent;
   if (mayTrail && sent.trailer !== undefined) headers.push('Trailer', sent.trailer);
   response.writeHead(statusCode, statusMessage, headers);
   return { trailers: mayTrail ? (rules.responseTrailers ?? ofTrailers) : undefined, hasLength };
 };
+
+/** Their responses end with the headers, so that Node throws on an announced trailer. */
+const WITHOUT_CONTENT: ReadonlySet<number> = new Set([204, 304]);
 
 const KNOWN_CODING = /^(?:chunked|identity)?$/i;
 
