@@ -1,3 +1,5 @@
+import { detach } from '@berth/kernel';
+
 const CALLS_AT_ONCE = 4;
 /** A call removes its containers one after the other; a shim that does not respond delays those after it. */
 const MOST_PER_CALL = 8;
@@ -37,7 +39,7 @@ export class ContainerRemoval {
     const waiting = { id, begun: Promise.withResolvers<void>(), ended: Promise.withResolvers<void>() };
     this.#waiting.push(waiting);
     const late = setTimeout(() => waiting.begun.resolve(), TURN_WITHIN_MS).unref();
-    void waiting.begun.promise.then(() => clearTimeout(late));
+    detach(waiting.begun.promise.then(() => clearTimeout(late)));
     // Others of the same moment share the call.
     queueMicrotask(() => this.#callNext());
     return { begun: waiting.begun.promise, ended: waiting.ended.promise };
