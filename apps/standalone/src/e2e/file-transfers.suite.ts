@@ -7,10 +7,7 @@ import { Files } from './files.fixture.js';
 import type { Stack } from './stack.fixture.js';
 
 /** Uploads to agents and downloads from them, rule by rule. */
-export const describeFileTransfers = (
-  stack: () => Stack,
-  hostFiles: 'unreadable' | 'absent' = 'unreadable',
-): void => {
+export const describeFileTransfers = (stack: () => Stack): void => {
   const api = new Api(stack);
   let files: Files;
   let exec: Executions;
@@ -164,15 +161,12 @@ export const describeFileTransfers = (
     it('can read any path inside the agent that the user of the agent can read, and no other', async () => {
       expect((await files.download('/etc/hostname')).status).toBe(200);
       if (process.getuid?.() !== 0) return;
-      const ofHost = hostFiles === 'absent' ? [404, 'path_not_found'] : [403, 'not_readable'];
-      for (const [path, status, code] of [
-        ['/etc/shadow', 403, 'not_readable'],
-        ['/root/.bashrc', 403, 'not_readable'],
-        [`${stack().dataDir}/bootstrap-key`, ...ofHost],
-      ] as const) {
-        const response = await files.download(String(path));
-        expect([path, response.status, response.json]).toMatchObject([path, status, { detail: { code } }]);
+      for (const path of ['/etc/shadow', '/root/.bashrc']) {
+        const { status, json } = await files.download(path);
+        expect([path, status, json]).toMatchObject([path, 403, { detail: { code: 'not_readable' } }]);
       }
+      // Absent inside, unless agents see this folder of the host.
+      expect([403, 404]).toContain((await files.download(`${stack().dataDir}/bootstrap-key`)).status);
     });
 
     it.each([

@@ -40,7 +40,7 @@ describeEnvironmentApi(() => stack);
 describeExecApi(() => stack);
 describeExecAndAgents(() => stack);
 describeFilesApi(() => stack);
-describeFileTransfers(() => stack, 'absent');
+describeFileTransfers(() => stack);
 describeFileChanges(() => stack);
 describeConsoleApi(() => stack);
 describeIdleTime(
