@@ -1,11 +1,12 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { containerTestHost } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { agentFolders } from '../../agent/agent-folders.js';
 import { DriverFixture } from '../driver-contract/driver.fixture.js';
+import { holdFileSystem } from './__fixtures__/held-file-system.fixture.js';
 import { nerdctlDriverOn, nerdctlDriverUnderTest } from './__fixtures__/nerdctl-driver.fixture.js';
 import { instanceOf, namespaceOf } from './installation.js';
 import { listShims } from './shims.js';
@@ -55,19 +56,15 @@ exec nerdctl "$@"
     }).toEqual({ shims: [], loopDevices: [], containers: [] });
   });
 
-  it('have stopped although another mount namespace holds their disks, and start again once it is gone', async () => {
+  it('have stopped although something still holds their disks, and start again once that is gone', async () => {
     const { agentId } = (await host.start()).box;
-    const script = 'echo held; exec sleep 600';
-    const holder = spawn('unshare', ['--mount', '--propagation', 'private', 'sh', '-c', script]);
-    const gone = once(holder, 'exit');
+    const release = holdFileSystem(join(agentFolders(host.dataDir, agentId).root, 'disk'));
     try {
-      await once(holder.stdout, 'data');
       await host.driver.stop(agentId, 0);
       await expect(host.start({ agentId, epoch: 2 })).rejects.toMatchObject({ code: 'box_stuck' });
     } finally {
-      holder.kill('SIGKILL');
+      release();
     }
-    await gone;
     await host.start({ agentId, epoch: 3 });
     await host.driver.stop(agentId, 0);
   });

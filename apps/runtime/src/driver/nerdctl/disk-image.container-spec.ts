@@ -1,5 +1,4 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import {
   mkdirSync,
   mkdtempSync,
@@ -13,7 +12,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { holdFileSystem } from './__fixtures__/held-file-system.fixture.js';
 import { DiskImage } from './disk-image.js';
+import { mountPointsBelow } from './mount-points.js';
 
 const MB = 1024 * 1024;
 
@@ -22,7 +23,6 @@ describe('the image of a volume', () => {
   let file: string;
   let point: string;
   let image: DiskImage;
-  let holder: ChildProcess | undefined;
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'berth-image-'));
@@ -33,42 +33,25 @@ describe('the image of a volume', () => {
   });
 
   afterEach(async () => {
-    holder?.kill('SIGKILL');
-    holder = undefined;
     await image.release();
     rmSync(folder, { recursive: true });
   });
-
-  /** A process in a mount namespace of its own, which has a copy of each mount of this one. */
-  const holdMounts = async (): Promise<ChildProcess> => {
-    const process = spawn('unshare', [
-      '--mount',
-      '--propagation',
-      'private',
-      'sh',
-      '-c',
-      'echo held; exec sleep 600',
-    ]);
-    await once(process.stdout, 'data');
-    return (holder = process);
-  };
 
   const bytesOf = (): number => {
     const { blocks, bsize } = statfsSync(point);
     return blocks * bsize;
   };
 
-  it('is not checked, grown or mounted while another mount namespace has its file system mounted', async () => {
+  it('is not checked, grown or mounted while its file system lives on after it was unmounted', async () => {
     await image.mount(16 * MB);
-    const held = await holdMounts();
-    await image.unmount();
-    const before = statSync(file);
-    await expect(image.mount(32 * MB)).rejects.toMatchObject({ code: 'box_stuck' });
-    expect(statSync(file).size).toBe(before.size);
-    expect(readFileSync('/proc/self/mountinfo', 'utf8')).not.toContain(point);
-    const ended = once(held, 'exit');
-    held.kill('SIGKILL');
-    await ended;
+    const release = holdFileSystem(point);
+    try {
+      await expect(image.mount(32 * MB)).rejects.toMatchObject({ code: 'box_stuck' });
+      expect(statSync(file).size).toBe(16 * MB);
+      expect(mountPointsBelow(readFileSync('/proc/self/mountinfo', 'utf8'), point)).toEqual([]);
+    } finally {
+      release();
+    }
     await image.mount(32 * MB);
     writeFileSync(join(point, 'file'), 'whole');
     expect(readFileSync(join(point, 'file'), 'utf8')).toBe('whole');
