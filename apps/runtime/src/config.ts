@@ -51,7 +51,7 @@ export abstract class RuntimeConfig extends BrokerEnv {
  * Reads NATS_URL, BERTH_INSTANCE (berth), BERTH_HOST_ID, BERTH_HOST_NAME (the machine's name), BERTH_LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT,
  * BERTH_METRICS_PORT, BERTH_RUNTIME (process) and the variables of the driver that it names, BERTH_RUNTIME_DATA
  * (.data/runtime), BERTH_SHIPPED_TEMPLATES_DIR, BERTH_TEMPLATES_DIR, BERTH_GUEST_MAIN, BERTH_GATEWAY_URL,
- * BERTH_CONFIG (berth.yaml in BERTH_DATA), BERTH_BUILD_SECONDS (900), BERTH_DISK_OVERCOMMIT (4), GIT_SSL_CAINFO, PATH, BERTH_CRASH_LIMIT (5), BERTH_CRASH_WINDOW_SECONDS (60), BERTH_START_ATTEMPTS (3), BERTH_DATA_HOST (127.0.0.1),
+ * BERTH_CONFIG (berth.yaml in BERTH_DATA), BERTH_BUILD_SECONDS (900), BERTH_DISK_OVERCOMMIT (20), GIT_SSL_CAINFO, PATH, BERTH_CRASH_LIMIT (5), BERTH_CRASH_WINDOW_SECONDS (60), BERTH_START_ATTEMPTS (3), BERTH_DATA_HOST (127.0.0.1),
  * BERTH_DATA_PORT (0), BERTH_DATA_URL, BERTH_DATA_CERT, BERTH_DATA_KEY. Throws `ConfigError` naming every invalid variable.
  */
 export const readRuntimeConfig = (env: Env): RuntimeConfig => {
@@ -75,7 +75,7 @@ export const readRuntimeConfig = (env: Env): RuntimeConfig => {
     templateFolders: own === undefined ? [shipped] : [shipped, own],
     guestMain: reader.path('BERTH_GUEST_MAIN', guestProgram()),
     gatewayUrl: reader.optionalUrl('BERTH_GATEWAY_URL', ['http', 'https']) ?? null,
-    diskOvercommit: reader.integer('BERTH_DISK_OVERCOMMIT', { default: 4, min: 1, max: 1_000 }),
+    diskOvercommit: reader.integer('BERTH_DISK_OVERCOMMIT', { default: 20, min: 1, max: 1_000 }),
     restart: {
       maxDeaths: reader.integer('BERTH_CRASH_LIMIT', { default: 5, min: 1, max: 1_000 }),
       windowMs: reader.integer('BERTH_CRASH_WINDOW_SECONDS', { default: 60, min: 1, max: 86_400 }) * 1000,

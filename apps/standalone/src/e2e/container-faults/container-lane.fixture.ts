@@ -65,8 +65,6 @@ deploy: { gitHosts: [{ host: "${git.host}", insecure: true }], registries: ["${r
       BERTH_NERDCTL: nerdctl.program,
       BERTH_CONFIG: config,
       BERTH_WARM_SLEEP_SECONDS: '1',
-      // The disk of a test machine is small; the memory is what bounds its agents.
-      BERTH_DISK_OVERCOMMIT: '100',
       CONTAINERD_ADDRESS: address,
       CNI_PATH: cniPath,
       GIT_SSL_CAINFO: git.caFile,
