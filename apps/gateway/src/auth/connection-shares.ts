@@ -28,11 +28,7 @@ export class ConnectionShares {
 
   /** Counts the connection for any holder, and returns whether it may have it. */
   hold(holder: string, { raw: response }: Pick<ApiReply, 'raw'>): boolean {
-    const free = this.#shares.take(holder);
-    if (free === undefined) return false;
-    if (response.destroyed) free();
-    else response.once('close', free);
-    return true;
+    return this.#shares.hold(holder, response);
   }
 }
 

@@ -5,11 +5,11 @@ import { text } from 'node:stream/consumers';
 import { describeHttpFramings, RequestRecorder } from '@berth/testing';
 import { fastify } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ConnectionShares } from '../auth/connection-shares.js';
 import { silent } from '../fixtures/gateway.fixture.js';
 import { serverOptions } from '../http/fastify-server.js';
 import type { HttpServer } from '../http/fastify-types.js';
 import type { LlmEndpoint } from './llm-endpoint.js';
-import { ConnectionShares } from '../auth/connection-shares.js';
 import { LlmForwarder } from './llm-forwarder.js';
 import { LlmRouteHook } from './llm-route.hook.js';
 

@@ -54,10 +54,7 @@ export class LlmRoute {
   private async run(path: string, http: HttpExchange): Promise<void> {
     const { request, response } = http;
     const caller = await this.authenticate(request);
-    const free = this.#shares.take(caller.accountId);
-    if (free === undefined) throw tooManyCalls();
-    if (response.destroyed) free();
-    else response.once('close', free);
+    if (!this.#shares.hold(caller.accountId, response)) throw tooManyCalls();
     const operation = operationAt(path, request.method ?? '');
     if (operation.name === 'models') {
       const { dialect } = operation;

@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http';
+
 /**
  * Shares places between holders whose number nobody knows in advance: a holder gets another place only while it has fewer
  * than are free. One holder gets at most half of the places, the next at most half of the rest, and of n that come and go
@@ -24,6 +26,15 @@ export class FairShares {
       isFreed = true;
       this.#release(holder);
     };
+  }
+
+  /** Takes a place until the response is over. Returns false if the holder has its share. */
+  hold(holder: string, response: Pick<ServerResponse, 'destroyed' | 'once'>): boolean {
+    const free = this.take(holder);
+    if (free === undefined) return false;
+    if (response.destroyed) free();
+    else response.once('close', free);
+    return true;
   }
 
   #release(holder: string): void {
