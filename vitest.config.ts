@@ -125,6 +125,7 @@ export default defineConfig({
         exclude: [...BUILT, ...exclude],
         pool: 'forks' as const,
         execArgv,
+        setupFiles: ['tools/suite-costs/file-costs.setup.mjs'],
         hookTimeout: 180_000,
         sequence: { groupOrder },
       },

@@ -8,14 +8,19 @@ import { ensureBroker } from './ensure-broker.mjs';
 import { ensurePrograms } from './ensure-programs.mjs';
 import { runChild } from './run-child.mjs';
 import { logUnstable, runWithRepetition } from './repeated-tests.mjs';
+import { printCosts, startMeasuring } from './suite-costs/measure.mjs';
+import { writeTable } from './suite-costs/table.mjs';
 import { lastCountLine } from './test-counts.mjs';
 
 // `npm test`: sets the checkout up if needed, runs the checks and every test, and ends with "N passed, N failed".
-// With arguments it passes them to vitest and skips the checks: `npm test -- libs/kernel`.
-const vitestArguments = process.argv.slice(2);
+// With arguments it passes them to vitest and skips the checks: `npm test -- libs/kernel`. With `--costs`, a whole run
+// writes what each file cost to the table in `tools/suite-costs`.
+const vitestArguments = process.argv.slice(2).filter((argument) => argument !== '--costs');
 const isWholeRun = vitestArguments.length === 0;
+const writesTable = isWholeRun && process.argv.includes('--costs');
 
 await runTool(async () => {
+  const measured = startMeasuring();
   // Downloads while the checkout is built: the one waits for package mirrors, the other for the processors.
   const programs = ensurePrograms(log);
   const node = await ensureReady();
@@ -24,8 +29,11 @@ await runTool(async () => {
     isWholeRun ? runChecks(node) : { passed: 0, failed: 0 },
     programs.then(() => ensureBroker(node)),
   ]);
-  const tests = await runWithRepetition(vitestArguments, (chosen) => runVitest(node, chosen));
+  const tests = await runWithRepetition(vitestArguments, (chosen) => runVitest(node, chosen, measured.env));
+  const costs = measured.stop();
   const [passed, failed] = [checks.passed + tests.passed, checks.failed + tests.failed];
+  printCosts(costs);
+  if (writesTable) writeTable(costs);
   logUnstable(tests);
   log(`\n${passed} passed, ${failed} failed`);
   return failed === 0 && tests.passed > 0 ? 0 : 1;
@@ -50,7 +58,7 @@ async function runChecks(node) {
   return lastCountLine(output, code);
 }
 
-async function runVitest(node, chosen) {
+async function runVitest(node, chosen, env) {
   const folder = mkdtempSync(join(tmpdir(), 'berth-test-'));
   const file = join(folder, 'report.json');
   try {
@@ -58,7 +66,7 @@ async function runVitest(node, chosen) {
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
     const code = await runChild(node, [BUNDLED, vitest, 'run', ...reporters, ...chosen], {
       cwd: ROOT,
-      env: environmentWith(node),
+      env: { ...environmentWith(node), ...env },
       graceMs: 15_000,
     });
     return { code, report: existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined };

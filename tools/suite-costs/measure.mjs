@@ -1,0 +1,76 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { log, ROOT } from '../ensure-installed.mjs';
+import { enterRunGroup, secondsOf } from './group.mjs';
+import { samplePrograms } from './program-costs.mjs';
+
+const SHOWN = 10;
+
+/**
+ * @typedef {object} Costs Processor seconds, of user and system.
+ * @property {number} minutes
+ * @property {number} processors
+ * @property {number} seconds of all processes
+ * @property {Record<string, number>} programs
+ * @property {Record<string, number>} files with the processes that they start, without servers that files share
+ */
+
+/**
+ * Measures this process and all that it starts from now on. Where control groups are out of reach, it knows only the
+ * minutes.
+ *
+ * @returns {{ env: Record<string, string>, stop: () => Partial<Costs> & { minutes: number } }} with the environment
+ *   that vitest needs
+ */
+export function startMeasuring() {
+  const begun = Date.now();
+  const minutes = () => round((Date.now() - begun) / 60_000);
+  const group = enterRunGroup();
+  if (group === undefined) return { env: {}, stop: () => ({ minutes: minutes() }) };
+  const folder = mkdtempSync(join(tmpdir(), 'berth-costs-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const output = join(folder, 'files.jsonl');
+  const sampled = samplePrograms(group);
+  return {
+    env: { BERTH_TEST_GROUP: group, BERTH_TEST_COSTS: output },
+    stop: () => ({
+      minutes: minutes(),
+      processors: availableParallelism(),
+      seconds: round(secondsOf(group)),
+      programs: sorted(sampled.stop()),
+      files: sorted(readFiles(output)),
+    }),
+  };
+}
+
+/** Prints the minutes, the processor seconds, and the files that cost most. */
+export function printCosts({ minutes, seconds, files }) {
+  if (seconds === undefined) return log(`\nThe run took ${minutes} minutes.`);
+  log(
+    `\nThe run took ${minutes} minutes and ${Math.round(seconds)} processor seconds. The files that cost most:`,
+  );
+  for (const [file, cost] of Object.entries(files).slice(0, SHOWN))
+    log(`${cost.toFixed(1).padStart(8)} s  ${file}`);
+}
+
+/** A file counts once for each time that it ran. */
+function readFiles(output) {
+  const files = {};
+  const lines = existsSync(output) ? readFileSync(output, 'utf8').trim().split('\n') : [];
+  for (const line of lines.filter(Boolean)) {
+    const { file, seconds } = JSON.parse(line);
+    const path = relative(ROOT, file);
+    files[path] = (files[path] ?? 0) + seconds;
+  }
+  return files;
+}
+
+const sorted = (costs) =>
+  Object.fromEntries(
+    Object.entries(costs)
+      .map(([name, seconds]) => [name, round(seconds)])
+      .toSorted(([, one], [, other]) => other - one),
+  );
+
+const round = (value) => Math.round(value * 10) / 10;
