@@ -14,10 +14,10 @@ import { lastCountLine } from './test-counts.mjs';
 
 // `npm test`: sets the checkout up if needed, runs the checks and every test, and ends with "N passed, N failed".
 // With arguments it passes them to vitest and skips the checks: `npm test -- libs/kernel`. With `--costs`, a whole run
-// writes what each file cost to the table in `tools/suite-costs`.
-const vitestArguments = process.argv.slice(2).filter((argument) => argument !== '--costs');
+// writes what each file cost to the table in `tools/suite-costs`. `--long` runs the long lane (`*.long-spec.ts`) instead.
+const { costs: withCosts, long: isLong, rest: vitestArguments } = readArguments(process.argv.slice(2));
 const isWholeRun = vitestArguments.length === 0;
-const writesTable = isWholeRun && process.argv.includes('--costs');
+const writesTable = isWholeRun && !isLong && withCosts;
 
 await runTool(async () => {
   const measured = startMeasuring();
@@ -26,7 +26,7 @@ await runTool(async () => {
   const node = await ensureReady();
   // The checks end before the tests begin: on a slow machine they would delay tests beyond their deadlines.
   const [checks] = await Promise.all([
-    isWholeRun ? runChecks(node) : { passed: 0, failed: 0 },
+    isWholeRun && !isLong ? runChecks(node) : { passed: 0, failed: 0 },
     programs.then(() => ensureBroker(node)),
   ]);
   const tests = await runWithRepetition(vitestArguments, (chosen) => runVitest(node, chosen, measured.env));
@@ -38,6 +38,18 @@ await runTool(async () => {
   log(`\n${passed} passed, ${failed} failed`);
   return failed === 0 && tests.passed > 0 ? 0 : 1;
 });
+
+function readArguments(given) {
+  const own = ['--costs', '--long'];
+  const [costs, long] = own.map((option) => given.includes(option));
+  return { costs, long, rest: given.filter((argument) => !own.includes(argument)) };
+}
+
+/** Vitest's arguments that select the lane, unless the caller selects projects. */
+function laneOf(chosen) {
+  if (chosen.some((argument) => argument.startsWith('--project'))) return [];
+  return [isLong ? '--project=long' : '--project=!long'];
+}
 
 /** Prints the output when the checks have ended, because the set-up prints at the same time. */
 async function runChecks(node) {
@@ -64,7 +76,7 @@ async function runVitest(node, chosen, env) {
   try {
     const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
-    const code = await runChild(node, [BUNDLED, vitest, 'run', ...reporters, ...chosen], {
+    const code = await runChild(node, [BUNDLED, vitest, 'run', ...laneOf(chosen), ...reporters, ...chosen], {
       cwd: ROOT,
       env: { ...environmentWith(node), ...env },
       graceMs: 15_000,

@@ -38,7 +38,7 @@ import { parseSync } from 'oxc-parser';
  */
 
 const TEST =
-  /\.(spec|int-spec|e2e-spec|container-spec|fixture|contract|suite)\.ts$|-(fixture|contract)\.ts$|\/(__fixtures__|fixtures|testing|e2e|event-store-contract)\//;
+  /\.(spec|int-spec|e2e-spec|long-spec|container-spec|fixture|contract|suite)\.ts$|-(fixture|contract)\.ts$|\/(__fixtures__|fixtures|testing|e2e|event-store-contract)\//;
 
 /** Whether a file is a test or is used only by tests. */
 export const isTest = (path) => TEST.test(path);
