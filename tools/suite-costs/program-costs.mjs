@@ -57,13 +57,7 @@ function programOf(words, name) {
   if (/templates\/[\w-]+|agent\.(bundle\.)?mjs/.test(line)) return 'agent of a template';
   if (line.includes('vitest')) return line.includes('/workers/') ? 'vitest workers' : 'vitest';
   if (/^postgres|postgres$/.test(words[0] ?? '')) return 'postgres';
-  if (name === 'node' || name === 'MainThread')
-    return `node ${
-      words
-        .find((word) => /\.m?[jt]s$/.test(word))
-        ?.split('/')
-        .slice(-2)
-        .join('/') ?? '-'
-    }`;
+  const script = words.find((word) => /\.[mc]?[jt]s$/.test(word));
+  if (/^node\b/.test(name) || name === 'MainThread') return `node ${script?.split('/').slice(-3).join('/') ?? ''}`.trim();
   return name;
 }

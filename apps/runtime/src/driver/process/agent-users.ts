@@ -1,5 +1,5 @@
 import type { RunAs } from '../driver.js';
-import { removeLeftovers } from './leftovers.js';
+import { removeFromKernel, removeSharedFiles } from './leftovers.js';
 import type { UidAllocation } from './uid-allocation.js';
 
 /** The users of agents and tasks. None finds what an earlier one of its id has left on the host. */
@@ -13,7 +13,7 @@ export class AgentUsers {
   async of(id: string): Promise<RunAs> {
     const isNew = this.uids.find(id) === undefined;
     const uid = await this.uids.allocate(id);
-    if (isNew && this.seeSharedFolders) await removeLeftovers(uid);
+    if (isNew && this.seeSharedFolders) await this.#removeLeftovers(uid);
     return { uid, gid: uid };
   }
 
@@ -21,7 +21,12 @@ export class AgentUsers {
   async release(id: string): Promise<void> {
     const uid = this.uids.find(id);
     if (uid === undefined) return;
-    await removeLeftovers(uid);
+    await this.#removeLeftovers(uid);
     await this.uids.release(id);
+  }
+
+  async #removeLeftovers(uid: number): Promise<void> {
+    if (this.seeSharedFolders) await removeSharedFiles(uid);
+    await removeFromKernel(uid);
   }
 }

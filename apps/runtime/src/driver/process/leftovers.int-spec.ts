@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chownSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { removeLeftovers } from './leftovers.js';
+import { removeFromKernel, removeSharedFiles } from './leftovers.js';
 
 /** Stores a key in the keyring that the kernel keeps for a user, or prints whether it has one. */
 const KEYS = `
@@ -25,7 +25,7 @@ describe('what the user of an agent leaves', () => {
       execFileSync('python3', ['-c', KEYS, what, String(uid)], { encoding: 'utf8' }).trim();
     keys('store');
     expect(keys('find')).toBe('found');
-    await removeLeftovers(uid);
+    await removeFromKernel(uid);
     expect(keys('find')).toBe('nothing');
   });
 
@@ -35,7 +35,7 @@ describe('what the user of an agent leaves', () => {
       writeFileSync(join(folder, 'of-root'), '');
       writeFileSync(join(folder, 'own'), '');
       for (const path of [folder, join(folder, 'own')]) chownSync(path, uid, uid);
-      await removeLeftovers(uid);
+      await removeSharedFiles(uid);
       expect(readdirSync(folder)).toEqual(['of-root']);
       expect(statSync(folder).uid).toBe(0);
     } finally {

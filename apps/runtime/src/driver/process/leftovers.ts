@@ -13,10 +13,10 @@ const IPC = [
 ] as const;
 
 /**
- * Removes what a user who has no processes owns in the folders that all users share, its System V IPC, and its keys in the
- * kernel, so that the next agent with its id finds nothing. A folder that has content of others goes to this process's user.
+ * Removes what a user who has no processes owns in the folders that all users share, so that the next agent with its id
+ * finds nothing. A folder that has content of others goes to this process's user. Reads these folders wholly.
  */
-export const removeLeftovers = async (uid: number): Promise<void> => {
+export const removeSharedFiles = async (uid: number): Promise<void> => {
   const folders = (await findSharedFolders()).map(({ path }) => path);
   const us = `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`;
   const keepForOthers = ['-execdir', 'chown', '-h', us, '{}', ';'];
@@ -32,6 +32,10 @@ export const removeLeftovers = async (uid: number): Promise<void> => {
     ...keepForOthers,
     ')',
   ]);
+};
+
+/** Removes the System V IPC of a user who has no processes, and its keys. */
+export const removeFromKernel = async (uid: number): Promise<void> => {
   for (const { file, id, option } of IPC)
     for (const one of await ownedIpc(`/proc/sysvipc/${file}`, id, uid))
       await tolerant('ipcrm', [option, one]);
