@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface EventuallyOptions {
   /** Default 15,000. A busy machine slows everything down, and only a failure takes this long. */
   readonly timeoutMs?: number;
-  /** Default 20. */
+  /** By default the first is 5, and each the double of the one before, up to 250: long waits are for slow work. */
   readonly intervalMs?: number;
 }
 
@@ -14,14 +14,14 @@ export interface EventuallyOptions {
  */
 export const eventually = async <T>(
   attempt: () => T | Promise<T>,
-  { timeoutMs = 15_000, intervalMs = 20 }: EventuallyOptions = {},
+  { timeoutMs = 15_000, intervalMs }: EventuallyOptions = {},
 ): Promise<T> => {
   const giveUpAt = Date.now() + timeoutMs;
-  for (;;) {
+  for (let pause = 5; ; pause = Math.min(2 * pause, 250)) {
     const last = await tryOnce(attempt);
     if (last.ok) return last.value;
     if (Date.now() >= giveUpAt) throw last.error;
-    await sleep(intervalMs);
+    await sleep(intervalMs ?? pause);
   }
 };
 
