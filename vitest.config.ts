@@ -49,7 +49,14 @@ const kinds = [
   },
   { name: 'int-last', include: [CROWD], groupOrder: 3, maxWorkers: 1, testTimeout: 90_000, isolate: true },
   // Only `npm run test:long` runs these.
-  { name: 'long', include: all('long-spec'), groupOrder: 4, maxWorkers: PROCESSORS, testTimeout: 300_000, isolate: true },
+  {
+    name: 'long',
+    include: all('long-spec'),
+    groupOrder: 4,
+    maxWorkers: PROCESSORS,
+    testTimeout: 300_000,
+    isolate: true,
+  },
 ];
 
 /**

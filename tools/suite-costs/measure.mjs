@@ -51,7 +51,7 @@ export function printCosts({ minutes, seconds, files }) {
     `\nThe run took ${minutes} minutes and ${Math.round(seconds)} processor seconds. The files that cost most:`,
   );
   for (const [file, cost] of Object.entries(files).slice(0, SHOWN))
-    log(`${cost.toFixed(1).padStart(8)} s  ${file}`);
+    log(`${String(cost).padStart(8)} s  ${file}`);
 }
 
 /** A file counts once for each time that it ran. */

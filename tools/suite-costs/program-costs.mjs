@@ -58,6 +58,7 @@ function programOf(words, name) {
   if (line.includes('vitest')) return line.includes('/workers/') ? 'vitest workers' : 'vitest';
   if (/^postgres|postgres$/.test(words[0] ?? '')) return 'postgres';
   const script = words.find((word) => /\.[mc]?[jt]s$/.test(word));
-  if (/^node\b/.test(name) || name === 'MainThread') return `node ${script?.split('/').slice(-3).join('/') ?? ''}`.trim();
+  if (/^node\b/.test(name) || name === 'MainThread')
+    return `node ${script?.split('/').slice(-3).join('/') ?? ''}`.trim();
   return name;
 }
