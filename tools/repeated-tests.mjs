@@ -5,22 +5,26 @@ import { countsOf } from './test-counts.mjs';
 /** More failures than this have one cause, and no chance in it. */
 const MOST_REPEATED = 20;
 
+/** An argument that selects a lane or its shard, which runs as a whole. */
+const LANE = /^--(project|shard)=/;
+
 /**
- * Runs tests with vitest's arguments, none for all of them. In a whole run, a small number of failed tests runs a second
- * time, without the others; see `repeatable`. `run` returns vitest's report and exit code.
+ * Runs tests with vitest's arguments, none for all of them. In the run of a whole lane, a small number of failed tests runs
+ * a second time, without the others; see `repeatable`. `run` returns vitest's report and exit code.
  *
  * @param {string[]} chosen
  * @param {(chosen: string[]) => Promise<{ report: object | undefined, code: number }>} run
  * @returns {Promise<{ passed: number, failed: number, notRun: number, unstable: string[] }>}
  */
 export async function runWithRepetition(chosen, run) {
-  const isWholeRun = chosen.length === 0;
+  const isWholeRun = chosen.every((argument) => LANE.test(argument));
   const { report, code } = await run(chosen);
   const counts = countsOf(report, code, !isWholeRun);
   const repeated = isWholeRun ? repeatable(report, counts.failed) : undefined;
   if (repeated === undefined) return { ...counts, unstable: [] };
   log(`\n${repeated.tests.length} of the tests failed. They run again, without the others.`);
-  return withRepeated(counts, repeated.tests, (await run(repeated.arguments)).report);
+  const projects = chosen.filter((argument) => argument.startsWith('--project='));
+  return withRepeated(counts, repeated.tests, (await run([...projects, ...repeated.arguments])).report);
 }
 
 /** Says what the last line "N passed, N failed" does not. */

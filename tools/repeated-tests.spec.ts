@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from './ensure-installed.mjs';
-import { repeatable, withRepeated } from './repeated-tests.mjs';
+import { repeatable, runWithRepetition, withRepeated } from './repeated-tests.mjs';
 
 type Outcome = 'passed' | 'failed' | 'skipped';
 
@@ -37,6 +37,30 @@ describe('failed tests', () => {
     expect(['a thing > a (b) is 1.5|2', 'a thing > b ends'].every((name) => pattern.test(name))).toBe(true);
     const others = ['a thing > a (b) is 145', 'a thing > b ends late', 'a thing > a is kept', 'b ends', '2'];
     expect(others.some((name) => pattern.test(name))).toBe(false);
+  });
+
+  it.each([
+    ['of a lane', ['--project=long'], ['--project=long']],
+    ['of a shard', ['--project=long', '--shard=2/8'], ['--project=long']],
+  ])('%s run again in their lane', async (_what, given, kept) => {
+    const runs: string[][] = [];
+    const failed = { ...report(file('a.spec.ts', { 'a ends': 'failed' })), numFailedTests: 1 };
+    const tests = await runWithRepetition(given, (chosen) => {
+      runs.push(chosen);
+      return Promise.resolve({ report: runs.length === 1 ? failed : report(), code: 1 });
+    });
+    expect(runs[1]?.slice(0, kept.length + 1)).toEqual([...kept, 'a.spec.ts']);
+    expect(tests).toMatchObject({ failed: 1, unstable: [] });
+  });
+
+  it('do not run again in a run of chosen tests', async () => {
+    let runs = 0;
+    const failed = { ...report(file('a.spec.ts', { 'a ends': 'failed' })), numFailedTests: 1 };
+    await runWithRepetition(['--project=unit', 'libs/kernel'], () => {
+      runs++;
+      return Promise.resolve({ report: failed, code: 1 });
+    });
+    expect(runs).toBe(1);
   });
 
   it('do not run again if there are more than twenty', () => {

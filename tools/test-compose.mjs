@@ -1,4 +1,4 @@
-import { existsSync, openSync, readFileSync } from 'node:fs';
+import { openSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { buildImages } from './containers/build-images.mjs';
 import { ensureDocker } from './containers/ensure-docker.mjs';
@@ -8,7 +8,7 @@ import { prepareStandIns } from './containers/stand-ins.mjs';
 import { temporaryRun } from './containers/temporary-run.mjs';
 import { ensureReady, environmentWith, log, ROOT, runTool, SetupError } from './ensure-installed.mjs';
 import { runChild } from './run-child.mjs';
-import { countsOf } from './test-counts.mjs';
+import { countsOf, reportIn } from './test-counts.mjs';
 
 // `npm run test:compose`: runs the tests of the compose file (`*.compose-spec.ts`) with a Docker engine of its own and
 // ends with "N passed, N failed". Arguments go to vitest. What the engine makes is gone with its namespaces.
@@ -26,7 +26,7 @@ await runTool(async () => {
   // The containerd that a test puts in the place of the engine's own.
   const machine = {
     BERTH_TEST_CONTAINERD_PATH: containerd.path,
-    BERTH_TEST_IMAGES: await buildImages(join(folder, 'images'), log),
+    BERTH_TEST_IMAGES: await buildImages(log),
     CNI_PATH: containerd.cniPath,
   };
   const env = { ...environmentWith(node), ...engine, ...machine, BERTH_TEST_FOLDER: folder };
@@ -37,16 +37,14 @@ await runTool(async () => {
 });
 
 async function runTests(node, folder, groups, env) {
-  const report = join(folder, 'report.json');
+  const report = reportIn(folder, 'verbose');
   const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
   const config = join(ROOT, 'vitest.compose.config.ts');
-  const reporters = ['--reporter=verbose', '--reporter=json', `--outputFile.json=${report}`];
-  const tests = [node, vitest, 'run', '--config', config, ...reporters, ...given];
+  const tests = [node, vitest, 'run', '--config', config, ...report.options, ...given];
   const sandbox = join(ROOT, 'tools', 'containers', 'docker-sandbox.mjs');
   const [program, ...args] = inNamespaces(groups, [node, sandbox, folder, ...tests]);
   const stdio = ['inherit', 'inherit', 'inherit', openSync('/proc/self/ns/net', 'r')];
   // unshare ignores SIGTERM; its end ends every process of the namespaces.
   const code = await runChild(program, args, { cwd: ROOT, env, graceMs: 1_000, stdio });
-  const result = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined;
-  return countsOf(result, code, given.length > 0);
+  return countsOf(report.read(), code, given.length > 0);
 }

@@ -1,12 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { assertContainersRun } from './containers/assert-containers-run.mjs';
 import { runInSandbox } from './containers/run-in-sandbox.mjs';
 import { BUNDLED, ensureReady, log, ROOT, runTool } from './ensure-installed.mjs';
 import { logUnstable, runWithRepetition } from './repeated-tests.mjs';
+import { reportIn } from './test-counts.mjs';
 
 // `npm run test:containers`: runs the tests of the nerdctl driver (`*.container-spec.ts`) with a containerd of its own
-// and ends with "N passed, N failed". Arguments go to vitest. Whatever the tests leave behind counts as a failure. Where
+// and ends with "N passed, N failed". Arguments go to vitest; `--project=core` runs those that CI runs. Whatever the tests leave behind counts as a failure. Where
 // they cannot run, it says so in one line and ends with `EXIT_UNSUITABLE_MACHINE`.
 const given = process.argv.slice(2);
 const leftBehind = [];
@@ -26,7 +26,7 @@ async function runTests(node, chosen) {
   const { result, leftovers } = await runInSandbox(
     node,
     (folder) => commandOf(node, folder, chosen),
-    (folder, code) => ({ report: reportFrom(folder), code }),
+    (folder, code) => ({ report: reportIn(folder).read(), code }),
   );
   leftBehind.push(...leftovers);
   return result;
@@ -35,15 +35,5 @@ async function runTests(node, chosen) {
 function commandOf(node, folder, chosen) {
   const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
   const config = join(ROOT, 'vitest.containers.config.ts');
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportIn(folder)}`];
-  return [node, BUNDLED, vitest, 'run', '--config', config, ...reporters, ...chosen];
-}
-
-function reportFrom(folder) {
-  const file = reportIn(folder);
-  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
-}
-
-function reportIn(folder) {
-  return join(folder, 'report.json');
+  return [node, BUNDLED, vitest, 'run', '--config', config, ...reportIn(folder).options, ...chosen];
 }

@@ -1,6 +1,23 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from './ensure-installed.mjs';
+
+/** The exit code of vitest when `end-of-run.reporter.mjs` has ended it. */
+export const EXIT_DID_NOT_END = 75;
+
+/** How vitest writes its report into a folder: its options, and what reads the report after the run. */
+export function reportIn(folder, shown = 'default') {
+  const file = join(folder, 'report.json');
+  const reporter = join(ROOT, 'tools', 'end-of-run.reporter.mjs');
+  return {
+    options: [`--reporter=${shown}`, `--reporter=${reporter}`, `--outputFile.json=${file}`],
+    read: () => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined),
+  };
+}
+
 /**
  * The counts from vitest's JSON report and exit code. A file that could not be loaded counts as one failure, as does a
- * non-zero exit code without a failed test. Skipped tests count as failures, except in a run with the caller's own
+ * non-zero exit code without a failed test, and a run that did not end. Skipped tests count as failures, except in a run with the caller's own
  * filter (`filtered`).
  *
  * @returns {{passed: number, failed: number, notRun: number}}
@@ -12,7 +29,8 @@ export function countsOf(report, exitCode, filtered) {
   ).length;
   const leftOut = (report?.numPendingTests ?? 0) + (report?.numTodoTests ?? 0);
   const notRun = filtered ? 0 : leftOut;
-  const failed = (report?.numFailedTests ?? 0) + unloadable + notRun;
+  const notEnded = exitCode === EXIT_DID_NOT_END ? 1 : 0;
+  const failed = (report?.numFailedTests ?? 0) + unloadable + notRun + notEnded;
   return { passed, failed: failed === 0 && exitCode !== 0 ? 1 : failed, notRun };
 }
 

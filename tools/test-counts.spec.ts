@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countsOf, lastCountLine } from './test-counts.mjs';
+import { countsOf, EXIT_DID_NOT_END, lastCountLine } from './test-counts.mjs';
 
 const report = (counts: object, files: object[] = []): object => ({
   numPassedTests: 5,
@@ -26,6 +26,10 @@ describe('the counts of a test run', () => {
   it('report a failure when the run failed, even without a report', () => {
     expect(countsOf(report({}), 1, false).failed).toBe(1);
     expect(countsOf(undefined, 1, false)).toEqual({ passed: 0, failed: 1, notRun: 0 });
+  });
+
+  it('include a run that did not end as a failure of its own, so that nothing of it runs again', () => {
+    expect(countsOf(report({ numFailedTests: 2 }), EXIT_DID_NOT_END, false).failed).toBe(3);
   });
 
   it('include a skipped test as a failure, unless the run was filtered', () => {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BUNDLED, ensureReady, environmentWith, ROOT, runTool, log } from './ensure-installed.mjs';
@@ -10,14 +10,18 @@ import { runChild } from './run-child.mjs';
 import { logUnstable, runWithRepetition } from './repeated-tests.mjs';
 import { printCosts, startMeasuring } from './suite-costs/measure.mjs';
 import { writeTable } from './suite-costs/table.mjs';
-import { lastCountLine } from './test-counts.mjs';
+import { lastCountLine, reportIn } from './test-counts.mjs';
 
 // `npm test`: sets the checkout up if needed, runs the checks and every test, and ends with "N passed, N failed".
 // With arguments it passes them to vitest and skips the checks: `npm test -- libs/kernel`. With `--costs`, a whole run
-// writes what each file cost to the table in `tools/suite-costs`. `--long` runs the long lane (`*.long-spec.ts`) instead.
-const { costs: withCosts, long: isLong, rest: vitestArguments } = readArguments(process.argv.slice(2));
-const isWholeRun = vitestArguments.length === 0;
-const writesTable = isWholeRun && !isLong && withCosts;
+// writes what each file cost to the table in `tools/suite-costs`. `--long` runs the long lane (`*.long-spec.ts`) instead,
+// with `--shard 3/8` a part of it, which may be empty.
+const OWN = ['--costs', '--long'];
+const given = joinShard(process.argv.slice(2));
+const isWholeRun = given.every((argument) => argument === '--costs');
+const writesTable = isWholeRun && given.includes('--costs');
+const isShard = given.some((argument) => argument.startsWith('--shard='));
+const vitestArguments = [...laneOf(given), ...given.filter((argument) => !OWN.includes(argument))];
 
 await runTool(async () => {
   const measured = startMeasuring();
@@ -26,7 +30,7 @@ await runTool(async () => {
   const node = await ensureReady();
   // The checks end before the tests begin: on a slow machine they would delay tests beyond their deadlines.
   const [checks] = await Promise.all([
-    isWholeRun && !isLong ? runChecks(node) : { passed: 0, failed: 0 },
+    isWholeRun ? runChecks(node) : { passed: 0, failed: 0 },
     programs.then(() => ensureBroker(node)),
   ]);
   const tests = await runWithRepetition(vitestArguments, (chosen) => runVitest(node, chosen, measured.env));
@@ -36,19 +40,19 @@ await runTool(async () => {
   if (writesTable) writeTable(costs);
   logUnstable(tests);
   log(`\n${passed} passed, ${failed} failed`);
-  return failed === 0 && tests.passed > 0 ? 0 : 1;
+  return failed === 0 && (tests.passed > 0 || isShard) ? 0 : 1;
 });
 
-function readArguments(given) {
-  const own = ['--costs', '--long'];
-  const [costs, long] = own.map((option) => given.includes(option));
-  return { costs, long, rest: given.filter((argument) => !own.includes(argument)) };
+/** `--shard 3/8` as one argument. */
+function joinShard(args) {
+  const at = args.indexOf('--shard');
+  return at < 0 ? args : [...args.slice(0, at), `--shard=${args[at + 1]}`, ...args.slice(at + 2)];
 }
 
 /** Vitest's arguments that select the lane, unless the caller selects projects. */
-function laneOf(chosen) {
-  if (chosen.some((argument) => argument.startsWith('--project'))) return [];
-  return [isLong ? '--project=long' : '--project=!long'];
+function laneOf(args) {
+  if (args.some((argument) => argument.startsWith('--project'))) return [];
+  return [args.includes('--long') ? '--project=long' : '--project=!long'];
 }
 
 /** Prints the output when the checks have ended, because the set-up prints at the same time. */
@@ -72,16 +76,16 @@ async function runChecks(node) {
 
 async function runVitest(node, chosen, env) {
   const folder = mkdtempSync(join(tmpdir(), 'berth-test-'));
-  const file = join(folder, 'report.json');
+  const report = reportIn(folder);
   try {
     const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
-    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
-    const code = await runChild(node, [BUNDLED, vitest, 'run', ...laneOf(chosen), ...reporters, ...chosen], {
+    const options = [...report.options, ...(isShard ? ['--passWithNoTests'] : [])];
+    const code = await runChild(node, [BUNDLED, vitest, 'run', ...options, ...chosen], {
       cwd: ROOT,
       env: { ...environmentWith(node), ...env },
       graceMs: 15_000,
     });
-    return { code, report: existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined };
+    return { code, report: report.read() };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
