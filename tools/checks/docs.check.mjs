@@ -64,17 +64,29 @@ export const checkReadmes = ({ root, packages }) => {
 const TEXT = /\.(md|ts|mjs|cjs|js|json|ya?ml|conf|sh|py|toml)$|Dockerfile/;
 
 /** Checks that no committed file contains a path of the machine it was written on. */
-export const checkPrivatePaths = ({ root }) => {
+export const checkPrivatePaths = ({ root }) =>
+  judgeLines(root, (line, path) => {
+    const found = path.startsWith('tools/checks/') ? null : PRIVATE_PATH.exec(line);
+    return found === null ? null : `names a path of one machine: ${found[0]}`;
+  });
+
+/** What git writes around both sides of a conflict, and what a formatter makes of the end. */
+const CONFLICT = /^\s*(<{7} |>{7} |(> ){7})/;
+
+/** Checks that no committed file contains the marks of an unresolved conflict. */
+export const checkConflicts = ({ root }) =>
+  judgeLines(root, (line) => (CONFLICT.test(line) ? 'contains the mark of an unresolved conflict' : null));
+
+/** Judges each line of all committed texts; `judge` returns what is wrong with a line, or null. */
+const judgeLines = (root, judge) => {
   const listed = filesOf(root).filter((path) => TEXT.test(path) && path !== 'package-lock.json');
-  const problems = [];
-  for (const path of listed) {
-    if (path.startsWith('tools/checks/')) continue;
-    const lines = readFileSync(join(root, path), 'utf8').split('\n');
-    lines.forEach((line, index) => {
-      const found = PRIVATE_PATH.exec(line);
-      if (found !== null) problems.push(`${path}:${index + 1} names a path of one machine: ${found[0]}`);
-    });
-  }
+  const problems = listed.flatMap((path) =>
+    readFileSync(join(root, path), 'utf8')
+      .split('\n')
+      .map((line, index) => [judge(line, path), index + 1])
+      .filter(([problem]) => problem !== null)
+      .map(([problem, number]) => `${path}:${number} ${problem}`),
+  );
   return { problems, read: listed.length };
 };
 

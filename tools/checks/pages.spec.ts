@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkLinks, checkPrivatePaths, checkReadmes } from './docs.check.mjs';
+import { checkConflicts, checkLinks, checkPrivatePaths, checkReadmes } from './docs.check.mjs';
 import { checkEnvironment, variablesOf } from './environment.mjs';
 import { checkMetrics, metricsOf } from './metrics.mjs';
 import { checkSubjects, renderSubjects } from './subjects.mjs';
@@ -43,6 +43,24 @@ describe('pages', () => {
       'b.ts': `const home = 'https://example.org${home}';`,
     });
     expect(problemsOf(checkPrivatePaths, scratch)).toMatch(/^apps\/a\/src\/a\.ts:1 names/);
+  });
+
+  it('and sources contain no mark of an unresolved conflict, formatted or not', () => {
+    using scratch = new Scratch();
+    const [ours, theirs] = ['<'.repeat(7), '>'.repeat(7)];
+    scratch.pack('apps/a', 'app', {
+      'a.ts': `${ours} HEAD\nexport const a = 1;\n=======\n${theirs} 1234abc (Change a)\n`,
+      'b.ts': `const shift = 1 ${theirs} 2;\n`,
+    });
+    scratch.write(
+      'docs/page.md',
+      `# Title\n\n> a quote\n> > in a quote\n\n${'> '.repeat(7)}1234abc (Change it)\n`,
+    );
+    expect(problemsOf(checkConflicts, scratch).split('\n').toSorted()).toEqual(
+      ['apps/a/src/a.ts:1', 'apps/a/src/a.ts:4', 'docs/page.md:6'].map(
+        (place) => `${place} contains the mark of an unresolved conflict`,
+      ),
+    );
   });
 
   it('of subjects list every request and event, and reject malformed and duplicate subjects', async () => {

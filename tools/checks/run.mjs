@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkBrokerAccess } from './broker-access.mjs';
 import { checkCompose } from './compose.check.mjs';
-import { checkLinks, checkPrivatePaths, checkReadmes } from './docs.check.mjs';
+import { checkConflicts, checkLinks, checkPrivatePaths, checkReadmes } from './docs.check.mjs';
 import { checkEnvironment } from './environment.mjs';
 import { checkErrors } from './errors.mjs';
 import { checkErrorCodes } from './error-codes.check.mjs';
@@ -62,6 +62,7 @@ const CHECKS = [
   ['files shown in the docs', checkShownFiles],
   ['app READMEs', checkReadmes],
   ['no paths of one machine', checkPrivatePaths],
+  ['no unresolved conflicts', checkConflicts],
   ['compose files', checkCompose],
   ['package-lock.json is complete', checkLock],
   ['declared packages are used (knip)', runKnip],
