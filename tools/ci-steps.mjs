@@ -9,20 +9,21 @@ const MINUTE = 60_000;
 export const CI_LIMITS = {
   all: 80 * MINUTE,
   prepare: 20 * MINUTE,
-  containers: 45 * MINUTE,
+  step: 45 * MINUTE,
   least: 12 * MINUTE,
 };
 /** Between TERM and KILL for a step that takes too long. */
 const GRACE_MS = 30_000;
 const TAIL = 10_000;
 const DRAINED_WITHIN_MS = 5_000;
+const SHARDS = 8;
 
 /**
- * Runs the tests of CI: the command `suite`, then `containers` if `prepare` finds that this machine can run it. Each
- * command ends with a line "N passed, N failed". What the machine lacks, and a preparation that takes too long, are no
+ * Runs the tests of CI: the command `suite`, then `containers` if `prepare` finds that this machine can run it, then
+ * `long`. Each ends with a line "N passed, N failed". What the machine lacks, and what the time of CI does not allow, are no
  * failures; a test is.
  *
- * @param {{ suite: string[], prepare: string[], containers: string[] }} commands
+ * @param {Record<'suite' | 'prepare' | 'containers' | 'long', string[]>} commands
  * @param {typeof CI_LIMITS} limits in milliseconds
  * @param {(text: string) => void} print
  * @returns {Promise<{ passed: number, failed: number }>}
@@ -30,14 +31,32 @@ const DRAINED_WITHIN_MS = 5_000;
 export async function runCi(commands, limits, print) {
   const begun = Date.now();
   const left = (most) => Math.min(most, begun + limits.all - Date.now());
-  const suite = await counted(commands.suite, left(limits.all), print);
+  const counts = [await counted(commands.suite, left(limits.all), print)];
   const reason = await reasonNotToRun(commands.prepare, left(limits.prepare), print);
-  const isTooLate = reason === undefined && left(limits.all) < limits.least;
-  if (isTooLate) print('The container tests were not run: too little of the time of CI is left.\n');
   if (reason !== undefined) print(`${reason}\n`);
-  if (isTooLate || reason !== undefined) return suite;
-  const containers = await counted(commands.containers, left(limits.containers), print);
-  return { passed: suite.passed + containers.passed, failed: suite.failed + containers.failed };
+  for (const name of reason === undefined ? ['containers', 'long'] : ['long']) {
+    if (left(limits.all) < limits.least)
+      print(`The ${NAMES[name]} tests were not run: too little of the time of CI is left.\n`);
+    else counts.push(await counted(commands[name], left(limits.step), print));
+  }
+  const sum = (kind) => counts.reduce((total, count) => total + count[kind], 0);
+  return { passed: sum('passed'), failed: sum('failed') };
+}
+
+const NAMES = { containers: 'container', long: 'long' };
+
+/**
+ * The shard of the long lane whose turn it is, as vitest takes it: they take turns from commit to commit. A shallow clone
+ * does not know how many commits there are; there the id of the commit chooses.
+ *
+ * @param {(...args: string[]) => string | undefined} git
+ */
+export function shardOf(git) {
+  const isWhole = git('rev-parse', '--is-shallow-repository') === 'false';
+  const turn = isWhole
+    ? Number(git('rev-list', '--count', 'HEAD'))
+    : Number.parseInt(git('rev-parse', 'HEAD')?.slice(0, 8) || '0', 16);
+  return `${(turn % SHARDS) + 1}/${SHARDS}`;
 }
 
 /** Returns a line; an empty one if the command has printed it. */

@@ -1,16 +1,19 @@
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { CI_LIMITS, runCi } from './ci-steps.mjs';
+import { CI_LIMITS, runCi, shardOf } from './ci-steps.mjs';
 import { log, ROOT, runTool } from './ensure-installed.mjs';
 
-// What `.ci/run` runs: `npm test`, and then `npm run test:containers` where this machine can. The last line is the sum of
-// both, "N passed, N failed".
+// What `.ci/run` runs: `npm test`, the core of the container tests where this machine can, and one shard of the long lane.
+// The last line is the sum of all, "N passed, N failed".
 const tool = (...path) => [process.execPath, join(ROOT, 'tools', ...path)];
+const git = (...args) => spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' }).stdout?.trim();
 
 await runTool(async () => {
   const commands = {
     suite: tool('test.mjs'),
     prepare: tool('containers', 'assert-containers-run.mjs'),
-    containers: tool('test-containers.mjs'),
+    containers: [...tool('test-containers.mjs'), '--project=core'],
+    long: [...tool('test.mjs'), '--long', `--shard=${shardOf(git)}`],
   };
   const { passed, failed } = await runCi(commands, CI_LIMITS, (text) => void process.stdout.write(text));
   log(`\n${passed} passed, ${failed} failed`);

@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -23,28 +24,51 @@ const TOOLS =
 /** What the default image has: a shell, git, curl and Python, also for builds of Python programs. */
 const DEBIAN_PACKAGES = 'ca-certificates,curl,git,python3-venv';
 
+const ARCHIVES = ['shell.tar', 'scratch.tar', 'debian.tar'];
+const BUSYBOX = '/usr/bin/busybox';
+
 /**
  * Builds the images of the tests as archives for `nerdctl load`, because the tests reach no registry: `shell.tar`
- * (BusyBox alone), `scratch.tar` (one static program, without a shell) and `debian.tar` (Debian, built once and cached).
+ * (BusyBox alone), `scratch.tar` (one static program, without a shell) and `debian.tar` (Debian). They are built once on a
+ * machine, as long as nothing in them changes.
  *
  * @returns {Promise<string>} the folder of the archives
  */
-export async function buildImages(folder, log) {
-  mkdirSync(folder, { recursive: true });
+export async function buildImages(log) {
+  const release = debianRelease();
+  const parts = [release, process.arch, DEBIAN_PACKAGES, String(TOOLS), readFileSync(BUSYBOX)];
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part).update('\0');
+  const folder = join(cacheFolder(), `images-${hash.digest('hex').slice(0, 12)}`);
+  if (existsSync(folder)) return folder;
+  mkdirSync(cacheFolder(), { recursive: true });
+  const making = mkdtempSync(join(cacheFolder(), 'images-'));
+  try {
+    await buildInto(making, release, log);
+    for (const name of readdirSync(making))
+      if (!ARCHIVES.includes(name)) rmSync(join(making, name), { recursive: true });
+    // Another run may have been faster.
+    if (!existsSync(folder)) renameSync(making, folder);
+  } finally {
+    rmSync(making, { recursive: true, force: true });
+  }
+  return folder;
+}
+
+async function buildInto(folder, release, log) {
   const shell = join(folder, 'shell');
   mkdirSync(join(shell, 'bin'), { recursive: true });
   mkdirSync(join(shell, 'etc'));
   writeFileSync(join(shell, 'etc', 'passwd'), 'root:x:0:0::/:/bin/sh\n');
-  copyFileSync('/usr/bin/busybox', join(shell, 'bin', 'busybox'));
+  copyFileSync(BUSYBOX, join(shell, 'bin', 'busybox'));
   for (const tool of TOOLS) symlinkSync('busybox', join(shell, 'bin', tool));
   await archive(folder, 'shell', await layerOf(folder, 'shell'));
   const scratch = join(folder, 'scratch');
   mkdirSync(scratch);
-  copyFileSync('/usr/bin/busybox', join(scratch, 'program'));
+  copyFileSync(BUSYBOX, join(scratch, 'program'));
   await archive(folder, 'scratch', await layerOf(folder, 'scratch'));
   // Under the name of the default image, so that agents without an image of their own run in it.
-  await archive(folder, 'debian', await debianLayer(log), 'docker.io/library/debian:12');
-  return folder;
+  await archive(folder, 'debian', await debianLayer(folder, release, log), 'docker.io/library/debian:12');
 }
 
 async function layerOf(folder, name) {
@@ -61,32 +85,26 @@ async function layerOf(folder, name) {
   return layer;
 }
 
-/** The file system of a small Debian, of the release that this machine runs. */
-async function debianLayer(log) {
-  const release = /^VERSION_CODENAME=(\w+)/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? 'bookworm';
-  const packages = createHash('sha256').update(DEBIAN_PACKAGES).digest('hex').slice(0, 8);
-  const layer = join(cacheFolder(), `debian-${release}-${process.arch}-${packages}.tar`);
-  if (existsSync(layer)) return layer;
-  mkdirSync(cacheFolder(), { recursive: true });
+/** The release that this machine runs. */
+function debianRelease() {
+  return /^VERSION_CODENAME=(\w+)/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? 'bookworm';
+}
+
+/** The file system of a small Debian. */
+async function debianLayer(folder, release, log) {
   log(`Building an image of Debian ${release} (once, half a minute) ...`);
-  const making = mkdtempSync(join(cacheFolder(), 'debian-'));
-  try {
-    const made = join(making, 'layer.tar');
-    const sources = ['/etc/apt/sources.list.d/debian.sources', '/etc/apt/sources.list'].filter((file) =>
-      existsSync(file),
-    );
-    await mustRun('mmdebstrap', [
-      '--variant=minbase',
-      '--quiet',
-      `--include=${DEBIAN_PACKAGES}`,
-      release,
-      made,
-      ...sources.slice(0, 1),
-    ]);
-    renameSync(made, layer);
-  } finally {
-    rmSync(making, { recursive: true, force: true });
-  }
+  const layer = join(folder, 'debian-layer.tar');
+  const sources = ['/etc/apt/sources.list.d/debian.sources', '/etc/apt/sources.list'].filter((file) =>
+    existsSync(file),
+  );
+  await mustRun('mmdebstrap', [
+    '--variant=minbase',
+    '--quiet',
+    `--include=${DEBIAN_PACKAGES}`,
+    release,
+    layer,
+    ...sources.slice(0, 1),
+  ]);
   return layer;
 }
 

@@ -28,7 +28,7 @@ export async function runInSandbox(node, commandIn, read) {
   const { folder, groups } = temporaryRun('berth-containers-');
   // Root of a user namespace must be able to enter it.
   chmodSync(folder, 0o711);
-  const images = await buildImages(join(folder, 'images'), log);
+  const images = await buildImages(log);
   const env = { ...environmentWith(node), CNI_PATH: cniPath, BERTH_TEST_IMAGES: images };
   env.PATH = `${env.PATH.split(':')[0]}:${path}`;
   const sandbox = join(ROOT, 'tools', 'containers', 'sandbox.mjs');
