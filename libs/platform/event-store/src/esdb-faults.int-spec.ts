@@ -1,14 +1,7 @@
-import {
-  EventStoreProxy,
-  eventually,
-  startTestInfra,
-  type CallFault,
-  type ProxiedCall,
-  type TestInfra,
-} from '@berth/testing';
+import { EventStoreProxy, startTestInfra, type CallFault, type TestInfra } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { newEvent, newStream, outcomeOf, quietLog, record } from './fixtures/store-fixture.js';
-import { connectEventStore, type Appended, type EventStore, type NewEvent } from './index.js';
+import { newEvent, newStream, outcomeOf, quietLog } from './fixtures/store-fixture.js';
+import { connectEventStore, type EventStore } from './index.js';
 
 const ABORTED = 10;
 const COMMIT_TIMEOUT = 'Operation timed out: Commit phase timeout';
@@ -86,77 +79,4 @@ describe('an append whose duplicates the log drops until the first is acknowledg
     expect(await store.append(stream, [event], 'no_stream')).toMatchObject({ revision: 0n });
     expect(await idsOf(stream)).toEqual([event.id]);
   });
-});
-
-/** A deterministic random number generator. */
-const seeded = (seed: number): (() => number) => {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-};
-
-const STREAMS = 8;
-const APPENDS = 20;
-
-describe('a log with every kind of fault', () => {
-  it.each([1, 2])(
-    'loses and duplicates nothing that it acknowledged, and never blocks a caller for 5 s (seed %i)',
-    async (seed) => {
-      const random = seeded(seed);
-      const category = `faulty${seed}`;
-      const pick = ({ method }: ProxiedCall): CallFault | undefined => {
-        const dice = random();
-        if (dice < 0.08) return { kind: 'half' };
-        if (method === 'Read') return { kind: 'late', afterMs: Math.floor(random() * 40) };
-        if (dice < 0.16) return { kind: 'lose' };
-        if (dice < 0.18) return { kind: 'silent' };
-        if (dice < 0.24) return { kind: 'status', code: ABORTED, details: COMMIT_TIMEOUT, afterMs: 50 };
-        if (dice < 0.27) setImmediate(() => proxy.cut());
-        return { kind: 'late', afterMs: Math.floor(random() * 40) };
-      };
-      const received = record(store, { from: 'start', categories: [category] });
-      await eventually(() => received.items.some(({ kind }) => kind === 'caughtUp'));
-      proxy.fault = pick;
-      const slowest: number[] = [];
-      const writeOne = async (
-        stream: string,
-        events: NewEvent[],
-        before: bigint | 'no_stream',
-      ): Promise<Appended> =>
-        eventually(
-          async () => {
-            const began = performance.now();
-            try {
-              return await store.append(stream, events, before);
-            } finally {
-              slowest.push(performance.now() - began);
-            }
-          },
-          { timeoutMs: 30_000 },
-        );
-      const writeStream = async (stream: string): Promise<string[]> => {
-        const ids: string[] = [];
-        let before: bigint | 'no_stream' = 'no_stream';
-        for (let n = 0; n < APPENDS; n++) {
-          const events = Array.from({ length: 1 + (n % 3) }, () => newEvent({ n }));
-          before = (await writeOne(stream, events, before)).revision;
-          ids.push(...events.map(({ id }) => id));
-        }
-        return ids;
-      };
-      const streams = Array.from({ length: STREAMS }, () => newStream(category));
-      const written = await Promise.all(streams.map(writeStream));
-      proxy.fault = () => undefined;
-      for (const [index, stream] of streams.entries()) expect(await idsOf(stream)).toEqual(written[index]);
-      const ids = (): string[] =>
-        received.items.flatMap((item) => (item.kind === 'event' ? [item.event.id] : []));
-      await eventually(() => ids().length >= written.flat().length, { timeoutMs: 15_000 });
-      expect(ids().toSorted()).toEqual(written.flat().toSorted());
-      expect(Math.max(...slowest)).toBeLessThan(5_000);
-      await received.stop();
-    },
-    60_000,
-  );
 });

@@ -12,6 +12,7 @@ export { TcpProxy } from './tcp-proxy.js';
 export { describeGoldenEvents } from './golden-events.js';
 export { describeHttpFramings, RequestRecorder, type ForwardingHop } from './http-framings.js';
 export { Dice } from './dice.js';
+export { freshSeeds, seedsFrom } from './seeds.js';
 export {
   FAULTS,
   FaultyProcess,

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { seedsFrom } from '@berth/testing';
 import { temporaryFolder } from '../stack.fixture.js';
 import { PROCESSES, startFaultyStack } from './faulty-stack.fixture.js';
 import { runSeeds, storyOf, summaryOf } from './run-seeds.fixture.js';
@@ -13,8 +14,8 @@ const { values } = parseArgs({
     verbose: { type: 'boolean', default: false },
   },
 });
-const seeds = { from: Number(values.from), count: Number(values.seeds), lanes: Number(values.lanes) };
-seeds.lanes = Math.min(seeds.lanes, seeds.count);
+const seeds = seedsFrom(Number(values.from), Number(values.seeds));
+const lanes = Math.min(Number(values.lanes), seeds.length);
 
 const folder = temporaryFolder();
 const stack = await startFaultyStack(folder.path);
@@ -28,7 +29,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
   });
 let done = 0;
 try {
-  const run = await runSeeds(stack, seeds, (result) => {
+  const run = await runSeeds(stack, { seeds, lanes }, (result) => {
     done += 1;
     if (result.broken.length > 0 || values.verbose) say(`\n${storyOf(result)}`);
     else if (done % 50 === 0)

@@ -1,18 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { SERVICES } from '@berth/contracts/operations';
+import { operationsRequests } from '@berth/contracts/operations';
 import { startEmbedded, type EmbeddedInfrastructure } from '@berth/embedded';
+import { NatsLink, Requester } from '@berth/messaging';
 import { createLogger } from '@berth/telemetry';
-import { freePort, provideCluster } from '@berth/testing';
-import { healthy } from '../separate-processes.fixture.js';
+import { eventually, freePort, provideCluster } from '@berth/testing';
 import { Program, readKey, type Stack } from '../stack.fixture.js';
 import type { WireName } from './plan.fixture.js';
 import { Wire } from './wire.fixture.js';
 
 const SHIPPED_TEMPLATES = fileURLToPath(new URL('../../../../../infra/templates', import.meta.url));
 
-/** Every service as a separate process; `exec`, which submissions are about, as two. */
+/** The services that take part in a submission. */
+const SERVICES = ['accounts', 'agents', 'end-users', 'exec', 'llm'] as const;
+
+/** Each as a separate process; `exec`, which submissions are about, as two. */
 export const PROCESSES = [...SERVICES, 'exec-2', 'runtime', 'gateway'] as const;
 export type ServiceName = (typeof PROCESSES)[number];
 
@@ -22,6 +25,9 @@ interface Lines {
   readonly log: Wire;
   readonly tables: Wire;
 }
+
+/** The time that they need to start on a busy machine. */
+const READY_WITHIN_MS = 120_000;
 
 /** Services whose connections to the broker, the event log and the database can all be disturbed. */
 export interface FaultyStack extends Stack {
@@ -37,10 +43,9 @@ export interface FaultyStack extends Stack {
 /** Starts them on embedded infrastructure of their own in the folder. */
 export const startFaultyStack = async (dataDir: string): Promise<FaultyStack> => {
   await provideCluster(dataDir);
-  const infrastructure = await startEmbedded({
-    dataDir,
-    log: createLogger({ service: 'embedded', level: 'warn' }),
-  });
+  const log = createLogger({ service: 'embedded', level: 'warn' });
+  const infrastructure = await startEmbedded({ dataDir, log });
+  const link = await NatsLink.open({ url: infrastructure.natsUrl, name: 'test', log });
   const lines = new Map<ServiceName, Lines>();
   for (const name of PROCESSES) lines.set(name, await openLines(infrastructure));
   const env = {
@@ -60,10 +65,11 @@ export const startFaultyStack = async (dataDir: string): Promise<FaultyStack> =>
     await Promise.all([...programs.values()].map((program) => program.end('SIGTERM')));
     const wires = [...lines.values()].flatMap(({ nats, log, tables }) => [nats, log, tables]);
     await Promise.all(wires.map((wire) => wire.close()));
+    await link.close();
     await infrastructure.stop();
   };
   try {
-    await healthy(url, programs);
+    await untilReady(url, new Requester(link));
   } catch (error) {
     await stop();
     throw error;
@@ -77,11 +83,28 @@ export const startFaultyStack = async (dataDir: string): Promise<FaultyStack> =>
     startAgain: async (name) => {
       await programs.get(name)?.exited;
       programs.set(name, start(name));
-      await healthy(url, programs);
+      await untilReady(url, new Requester(link));
     },
     outputOf: (name) => programs.get(name)?.printed.slice(-4_000) ?? '',
     stop,
   };
+};
+
+/** Waits until the gateway and every service that takes part respond, and their dependencies too. */
+const untilReady = async (url: string, requester: Requester): Promise<void> => {
+  await eventually(
+    async () => {
+      for (const service of SERVICES) {
+        const health = await requester.request(operationsRequests(service).health, {}, { deadlineMs: 1_000 });
+        if (!health.eventStore || !health.postgres) throw new Error(`${service}: ${JSON.stringify(health)}`);
+      }
+      const response = await fetch(`${url}/health`);
+      const { dependencies } = (await response.json()) as { dependencies: Readonly<Record<string, string>> };
+      if (Object.values(dependencies).some((state) => state !== 'ok'))
+        throw new Error(`The gateway: ${JSON.stringify(dependencies)}`);
+    },
+    { timeoutMs: READY_WITHIN_MS, intervalMs: 100 },
+  );
 };
 
 const openLines = async (infrastructure: EmbeddedInfrastructure): Promise<Lines> => {

@@ -6,8 +6,7 @@ import { KeyedMutex } from './keyed-mutex.fixture.js';
 
 /** Which seeds, and how many at a time. */
 export interface Seeds {
-  readonly from: number;
-  readonly count: number;
+  readonly seeds: readonly number[];
   readonly lanes: number;
 }
 
@@ -24,7 +23,7 @@ export interface Run {
  */
 export const runSeeds = async (
   stack: FaultyStack,
-  { from, count, lanes }: Seeds,
+  { seeds, lanes }: Seeds,
   onResult: (results: SeedResult) => void = () => undefined,
 ): Promise<Run> => {
   const locks = new KeyedMutex();
@@ -36,12 +35,12 @@ export const runSeeds = async (
     results.set(seed, one);
     onResult(one);
   };
-  let next = from;
+  const left = seeds.values();
   const work = async (): Promise<void> => {
     const lane = await Lane.open(stack, locks);
     try {
-      while (next < from + count) {
-        add(await lane.run(next++));
+      for (const seed of left) {
+        add(await lane.run(seed));
         if (lane.worn) for (const late of await lane.settle()) add(late);
       }
       for (const late of await lane.settle()) add(late);

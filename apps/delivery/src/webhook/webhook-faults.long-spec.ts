@@ -1,0 +1,4 @@
+import { freshSeeds } from '@berth/testing';
+import { describeWebhookFaults } from '../fixtures/webhook-faults/webhook-faults.suite.js';
+
+describeWebhookFaults(freshSeeds(1_000));

@@ -1,0 +1,3 @@
+import { describeFilesRace } from './files-race.suite.js';
+
+describeFilesRace(60);

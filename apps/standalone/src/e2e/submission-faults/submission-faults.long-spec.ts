@@ -1,0 +1,4 @@
+import { freshSeeds } from '@berth/testing';
+import { describeSubmissionFaults } from './submission-faults.suite.js';
+
+describeSubmissionFaults(freshSeeds(500));

@@ -1,0 +1,3 @@
+import { describeEsdbLottery } from './esdb-lottery.suite.js';
+
+describeEsdbLottery([1]);

@@ -1,0 +1,4 @@
+import { freshSeeds } from '@berth/testing';
+import { describeEsdbLottery } from './esdb-lottery.suite.js';
+
+describeEsdbLottery(freshSeeds(20));
