@@ -1,0 +1,3 @@
+import { describeOtherVariants } from './process-driver-contract.suite.js';
+
+describeOtherVariants();

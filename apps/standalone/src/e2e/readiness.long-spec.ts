@@ -1,0 +1,3 @@
+import { describeReadiness } from './readiness.suite.js';
+
+describeReadiness(60);

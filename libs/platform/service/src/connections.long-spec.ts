@@ -1,0 +1,3 @@
+import { describeConnections } from './connections.suite.js';
+
+describeConnections(30, 4);
