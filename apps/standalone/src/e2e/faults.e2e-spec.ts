@@ -65,6 +65,54 @@ const freeze = async (part: PartName): Promise<void> => {
   }
 };
 
+/** What schedules and webhooks send to a new agent. */
+class Sent {
+  readonly #own: AgentSchedules;
+  readonly #webhooks = [1, 2, 3].map((n) => `posted ${String(n)}`);
+  readonly #prompts = [1, 2, 3].map((n) => `scheduled ${String(n)}`);
+
+  private constructor(private readonly hook: Webhook) {
+    this.#own = new AgentSchedules(api, hook.agentId);
+  }
+
+  static async prepare(): Promise<Sent> {
+    return new Sent(await Webhook.ofProbe(() => stack, api));
+  }
+
+  /** For the next seconds. */
+  async schedule(): Promise<void> {
+    const nextRunAt = (index: number): string => fromNow(3_000 + index * 1_000);
+    await this.#own.publish(
+      ...this.#prompts.map((prompt, index) => ({ id: prompt, nextRunAt: nextRunAt(index), prompt })),
+    );
+  }
+
+  /** Invokes the webhook until each call is accepted. */
+  async post(): Promise<void> {
+    const { hook } = this;
+    const responses = await Promise.all(this.#webhooks.map((message) => hook.invokeUntilServed(message)));
+    expect(responses.map(({ status }) => status)).toEqual([202, 202, 202]);
+    for (const { body } of responses)
+      expect(await hook.ended(body.deliveryId)).toMatchObject({ status: 'delivered' });
+  }
+
+  async expectOnce(): Promise<void> {
+    const { hook } = this;
+    await eventually(
+      async () => {
+        const { items } = (await this.#own.list()).body;
+        expect(items.map(({ lastRunAt, lastError }) => [lastRunAt === null, lastError])).toEqual(
+          this.#prompts.map(() => [false, null]),
+        );
+        expect((await hook.received()).length).toBeGreaterThanOrEqual(2 * this.#prompts.length);
+      },
+      { timeoutMs: RECOVERED_WITHIN_MS },
+    );
+    const received = (await hook.received()).map(({ message }) => String(message));
+    expect(received.toSorted()).toEqual([...this.#webhooks, ...this.#prompts]);
+  }
+}
+
 describe.each(PARTS)('%s', (part) => {
   let agentId: string;
   let idleId: string;
@@ -79,48 +127,19 @@ describe.each(PARTS)('%s', (part) => {
     before = (await api.chat(agentId, 'pid')).body;
   });
 
-  it('killed: calls end in time, and nothing acknowledged is lost', async () => {
+  it('killed: calls end in time, nothing acknowledged is lost, and each due schedule and each webhook reaches the agent once', async () => {
     const client = new Client(api, agentId);
-    await client.roundsDuring(keepKilled(part));
+    const sent = await Sent.prepare();
+    await sent.schedule();
+    await Promise.all([client.roundsDuring(keepKilled(part)), sent.post()]);
     await client.expectRecovery();
     expect((await api.chat(agentId, 'pid')).body).toEqual(before);
-  });
-
-  it('killed while schedules are due and webhooks arrive: each of them reaches the agent once', async () => {
-    const hook = await Webhook.ofProbe(() => stack, api);
-    const own = new AgentSchedules(api, hook.agentId);
-    const entries = [1, 2, 3].map((n) => ({
-      id: String(n),
-      nextRunAt: fromNow(2_000 + n * 1_000),
-      prompt: `scheduled ${String(n)}`,
-    }));
-    await own.publish(...entries);
-    const webhooks = [1, 2, 3].map((n) => `posted ${String(n)}`);
-    const [responses] = await Promise.all([
-      Promise.all(webhooks.map((message) => hook.invokeUntilServed(message))),
-      keepKilled(part),
-    ]);
-    expect(responses.map(({ status }) => status)).toEqual([202, 202, 202]);
-    for (const { body } of responses)
-      expect(await hook.ended(body.deliveryId)).toMatchObject({ status: 'delivered' });
-    await eventually(
-      async () => {
-        const { items } = (await own.list()).body;
-        expect(items.map(({ lastRunAt, lastError }) => [lastRunAt === null, lastError])).toEqual(
-          entries.map(() => [false, null]),
-        );
-        expect((await hook.received()).length).toBeGreaterThanOrEqual(6);
-      },
-      { timeoutMs: RECOVERED_WITHIN_MS },
-    );
-    expect((await hook.received()).map(({ message }) => String(message)).toSorted()).toEqual([
-      ...webhooks,
-      ...entries.map(({ prompt }) => prompt),
-    ]);
+    await sent.expectOnce();
   }, 120_000);
 
-  it('frozen while an agent falls asleep: calls end in time, /health reports it, and nothing is left half-done', async () => {
+  it('frozen while an agent falls asleep: calls end in time, /health reports it, nothing is left half-done, and each due schedule and each webhook reaches the agent once', async () => {
     const client = new Client(api, agentId);
+    const sent = await Sent.prepare();
     await eventually(
       async () => {
         const { sleepAt } = (await api.get(`/api/agents/${idleId}`)).body as { sleepAt: string | null };
@@ -128,12 +147,14 @@ describe.each(PARTS)('%s', (part) => {
       },
       { timeoutMs: 20_000, intervalMs: 100 },
     );
-    await client.roundsDuring(freeze(part));
+    await sent.schedule();
+    await Promise.all([client.roundsDuring(freeze(part)), sent.post()]);
     await client.expectRecovery();
     expect((await api.chat(agentId, 'pid')).body).toEqual(before);
     await api.inState(idleId, 'sleeping', RECOVERED_WITHIN_MS);
     expect((await api.chat(idleId, 'awake?')).body.response).toContain('awake?');
-  });
+    await sent.expectOnce();
+  }, 120_000);
 });
 
 describe('the log frozen', () => {

@@ -71,8 +71,12 @@ export class Program {
     return this.output;
   }
 
+  get hasEnded(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+
   /** Waits for matching output; throws an error with the output if the program ends first or the wait times out. */
-  async untilPrinted(pattern: RegExp, timeoutMs = 60_000): Promise<RegExpExecArray> {
+  async untilPrinted(pattern: RegExp, timeoutMs = 150_000): Promise<RegExpExecArray> {
     const end = Date.now() + timeoutMs;
     for (;;) {
       const match = pattern.exec(this.output);

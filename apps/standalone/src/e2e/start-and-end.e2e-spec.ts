@@ -1,6 +1,8 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventually } from '@berth/testing';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventually, provideCluster } from '@berth/testing';
+import { afterAll, describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
 import {
   pidOfPart,
@@ -23,33 +25,40 @@ const ENDED_WITHIN_MS = 10_000;
 const PARTS = ['nats', 'event-store', 'postgres'] as const;
 const RUNNING_WITHIN_MS = 30_000;
 
-let folder: ReturnType<typeof temporaryFolder>;
-let stack: StandaloneStack;
-const api = new Api(() => stack);
+/** One installation goes through all ends in turn; a test that runs alone starts it itself. */
+const folder = temporaryFolder();
+let stack: StandaloneStack | undefined;
+const installation = (): StandaloneStack => {
+  if (stack === undefined) throw new Error('The installation did not start.');
+  return stack;
+};
+const api = new Api(installation);
 
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-
-afterEach(async () => {
-  await stack.program.end('SIGTERM');
+afterAll(async () => {
+  await stack?.program.end('SIGTERM');
   expect(processesOf(folder.path)).toEqual([]);
   folder.remove();
 });
 
 const start = async (): Promise<void> => {
-  stack = await startStandaloneStack(folder.path);
+  stack = await startStandaloneStack(folder.path, {}, { detached: true });
 };
+
+const ensureRunning = async (): Promise<void> => {
+  if (stack === undefined || stack.program.hasEnded) await start();
+};
+
+const sigterm = (): void => void installation().program.child.kill('SIGTERM');
 
 const stateOf = async (id: string): Promise<unknown> => (await api.get(`/api/agents/${id}`)).body;
 
 /** Ends the whole program by the signal and expects that it ends in time, without a kill, and leaves nothing behind. */
-const expectCleanEnd = async (program: Program, end: () => void): Promise<void> => {
+const expectCleanEnd = async (program: Program, dataDir: string, end: () => void): Promise<void> => {
   const begun = Date.now();
   end();
   expect(await program.exited, program.printed).toBe(0);
   expect(Date.now() - begun).toBeLessThan(ENDED_WITHIN_MS);
-  expect(processesOf(folder.path)).toEqual([]);
+  expect(processesOf(dataDir)).toEqual([]);
 };
 
 const pidOf = ({ child }: Program): number => {
@@ -58,18 +67,45 @@ const pidOf = ({ child }: Program): number => {
 };
 
 describe('SIGTERM', () => {
-  it('ends everything with agents awake, asleep and deploying; the next start continues', async () => {
+  it('ends everything at any point of a first start, and the next start is unaffected', async () => {
+    for (const millis of [0, 150, 500, 1_200]) {
+      const program = Program.start('standalone', { PORT: '0', BERTH_DATA: folder.path });
+      // The test varies how far the start has come.
+      await sleep(millis);
+      const signalledAt = Date.now();
+      await program.end('SIGTERM');
+      expect(Date.now() - signalledAt).toBeLessThan(ENDED_WITHIN_MS);
+      expect(processesOf(folder.path)).toEqual([]);
+    }
     await start();
-    const [running, asleep, always] = await Promise.all([
+    expect(await api.chat((await api.runningAgent()).id, 'hello')).toMatchObject({ status: 200 });
+  });
+
+  it('ends everything with agents awake, asleep, deploying and in a chat; the next start continues', async () => {
+    await ensureRunning();
+    const [running, asleep, always, busy] = await Promise.all([
       api.runningAgent(),
       api.runningAgent(),
       api.runningAgent({ idleTtlSeconds: 0 }),
+      api.runningAgent({ templateId: 'probe' }),
     ]);
     const before = (await api.chat(running.id, 'remember')).body;
     await api.post(`/api/agents/${asleep.id}/sleep`);
+    const chat = api.chat(busy.id, 'slow 60000').then(
+      ({ status }) => status,
+      () => 'cut off',
+    );
+    await eventually(async () =>
+      expect(
+        (await api.post(`/api/agents/${busy.id}/chat`, { message: 'most', conversation_id: 'other' })).body[
+          'response'
+        ],
+      ).toBe('1'),
+    );
     const deploying = await api.post<{ id: string }>('/api/agents', { name: 'midway', templateId: 'echo' });
     expect(deploying.status).toBe(201);
-    await expectCleanEnd(stack.program, () => void stack.program.child.kill('SIGTERM'));
+    await expectCleanEnd(installation().program, folder.path, sigterm);
+    expect([502, 503, 'cut off']).toContain(await chat);
 
     await start();
     for (const { id } of [running, asleep]) {
@@ -89,46 +125,15 @@ describe('SIGTERM', () => {
     for (const { id } of [running, asleep, always, deploying.body])
       expect(await api.chat(id, 'again')).toMatchObject({ status: 200 });
     expect((await api.chat(running.id, 'and again')).body.conversation_id).toBe(before.conversation_id);
-  });
-
-  it('ends everything during a chat', async () => {
-    await start();
-    const { id } = await api.runningAgent({ templateId: 'probe' });
-    const chat = api.chat(id, 'slow 60000').then(
-      ({ status }) => status,
-      () => 'cut off',
-    );
-    await eventually(async () =>
-      expect(
-        (await api.post(`/api/agents/${id}/chat`, { message: 'most', conversation_id: 'other' })).body[
-          'response'
-        ],
-      ).toBe('1'),
-    );
-    await expectCleanEnd(stack.program, () => void stack.program.child.kill('SIGTERM'));
-    expect([502, 503, 'cut off']).toContain(await chat);
-  });
-
-  it('ends everything at any point of the start, and the next start is unaffected', async () => {
-    for (const millis of [0, 150, 500, 1_200]) {
-      const program = Program.start('standalone', { PORT: '0', BERTH_DATA: folder.path });
-      // The test varies how far the start has come.
-      await sleep(millis);
-      const signalledAt = Date.now();
-      await program.end('SIGTERM');
-      expect(Date.now() - signalledAt).toBeLessThan(ENDED_WITHIN_MS);
-      expect(processesOf(folder.path)).toEqual([]);
-    }
-    await start();
-    expect(await api.chat((await api.runningAgent()).id, 'hello')).toMatchObject({ status: 200 });
+    await api.call('DELETE', `/api/agents/${always.id}`);
   });
 
   it('ends everything in time while every part is frozen', async () => {
-    await start();
+    await ensureRunning();
     const { id } = await api.runningAgent();
     for (const part of PARTS) signalAll([runningPart(folder.path, part)], 'SIGSTOP');
     const begun = Date.now();
-    await stack.program.end('SIGTERM');
+    await installation().program.end('SIGTERM');
     expect(Date.now() - begun).toBeLessThan(ENDED_WITHIN_MS);
     expect(processesOf(folder.path)).toEqual([]);
     await start();
@@ -136,26 +141,14 @@ describe('SIGTERM', () => {
   });
 });
 
-describe('npm start', () => {
-  it('forwards SIGTERM, and nothing is left behind', async () => {
-    const program = Program.npmStart({ PORT: '0', BERTH_DATA: folder.path });
-    await program.untilPrinted(/Berth is ready at/);
-    const signalledAt = Date.now();
-    await program.end('SIGTERM');
-    await eventually(() => expect(processesOf(folder.path)).toEqual([]), { timeoutMs: ENDED_WITHIN_MS });
-    expect(Date.now() - signalledAt).toBeLessThan(ENDED_WITHIN_MS);
-    await start();
-    expect((await api.get('/api/agents')).body['items']).toEqual([]);
-  });
-});
-
 describe('Ctrl-C', () => {
   it('signals the program but none of its parts, and ends everything as SIGTERM does', async () => {
-    stack = await startStandaloneStack(folder.path, {}, { detached: true });
+    await ensureRunning();
     const { id } = await api.runningAgent();
-    const group = processGroupOf(pidOf(stack.program));
+    const { program } = installation();
+    const group = processGroupOf(pidOf(program));
     for (const part of PARTS) expect(processGroupOf(runningPart(folder.path, part))).not.toBe(group);
-    await expectCleanEnd(stack.program, () => process.kill(-pidOf(stack.program), 'SIGINT'));
+    await expectCleanEnd(program, folder.path, () => process.kill(-pidOf(program), 'SIGINT'));
     await start();
     expect(await api.chat(id, 'there?')).toMatchObject({ status: 200 });
   });
@@ -163,27 +156,25 @@ describe('Ctrl-C', () => {
 
 describe('kill -9', () => {
   it('of everything right after a 201 loses nothing: the agent exists and runs after the next start', async () => {
-    await start();
+    await ensureRunning();
+    const { program } = installation();
     const { body, status } = await api.post<{ id: string }>('/api/agents', {
       name: 'promised',
       templateId: 'echo',
     });
-    signalAll(
-      [...treeOf(pidOf(stack.program)), ...processesOf(folder.path).map(({ pid }) => pid)],
-      'SIGKILL',
-    );
+    signalAll([...treeOf(pidOf(program)), ...processesOf(folder.path).map(({ pid }) => pid)], 'SIGKILL');
     expect(status).toBe(201);
-    await stack.program.exited;
+    await program.exited;
     await start();
     await api.inState(body.id, 'running', RUNNING_WITHIN_MS);
     expect((await api.chat(body.id, 'hello')).body.response).toContain('hello');
   });
 
   it('of the program alone leaves no part behind, and the next start continues with its agents', async () => {
-    await start();
+    await ensureRunning();
     const [once, always] = await Promise.all([api.runningAgent(), api.runningAgent({ idleTtlSeconds: 0 })]);
     const before = (await api.chat(once.id, 'remember')).body;
-    await stack.program.end('SIGKILL');
+    await installation().program.end('SIGKILL');
     await eventually(() => PARTS.every((part) => pidOfPart(folder.path, part) === undefined), {
       timeoutMs: 10_000,
     });
@@ -194,6 +185,7 @@ describe('kill -9', () => {
     );
     for (const { id } of [once, always]) expect(await api.chat(id, 'again')).toMatchObject({ status: 200 });
     expect((await api.chat(once.id, 'and again')).body.conversation_id).toBe(before.conversation_id);
+    await api.call('DELETE', `/api/agents/${always.id}`);
   });
 });
 
@@ -209,9 +201,9 @@ describe('a second start', () => {
   };
 
   it('on a data folder or a port in use reports that in one line, and the first keeps running', async () => {
-    await start();
+    await ensureRunning();
     const { id } = await api.runningAgent();
-    const port = new URL(stack.urls[0] ?? '').port;
+    const port = new URL(installation().urls[0] ?? '').port;
     await expectRefusal({ PORT: '0', BERTH_DATA: folder.path }, /data folder .* is in use/);
     const other = temporaryFolder();
     await expectRefusal({ PORT: port, BERTH_DATA: other.path }, /Port \d+ .* in use/);
@@ -220,10 +212,11 @@ describe('a second start', () => {
     expect(await api.chat(id, 'unharmed?')).toMatchObject({ status: 200 });
   });
 
-  it('on another port and data folder runs next to the first', async () => {
-    await start();
-    const otherFolder = temporaryFolder();
-    const second = await startStandaloneStack(otherFolder.path, { BERTH_TEMPLATES_DIR: TEST_TEMPLATES });
+  it('on another port and data folder runs next to the first; a first start warns only that its agents are not isolated, and of what it awaits for more than a second', async () => {
+    await ensureRunning();
+    const fresh = temporaryFolder();
+    const second = await startStandaloneStack(fresh.path, { BERTH_LOG_LEVEL: 'warn' }, { empty: true });
+    const { program } = second;
     try {
       const other = new Api(() => second);
       const [{ id }, { id: otherId }] = await Promise.all([api.runningAgent(), other.runningAgent()]);
@@ -232,22 +225,37 @@ describe('a second start', () => {
       expect((await other.get(`/api/agents/${id}`)).status).toBe(404);
       expect((await api.get('/api/agents', { key: second.key })).status).toBe(401);
     } finally {
-      await second.stop();
-      expect(processesOf(otherFolder.path)).toEqual([]);
-      otherFolder.remove();
+      await expectCleanEnd(program, fresh.path, () => void program.child.kill('SIGTERM'));
+      fresh.remove();
     }
+    const lines = program.printed.split('\n').filter((line) => line.includes('"msg"'));
+    // A slow machine takes longer than that to create a database, and to read the log.
+    const unconditional = lines.filter((line) => !/"msg":"(Waiting for|Not ready yet:) /.test(line));
+    expect(unconditional).toEqual([expect.stringContaining('Agents run as plain processes of this host')]);
     expect(await api.chat((await api.runningAgent()).id, 'still here')).toMatchObject({ status: 200 });
   });
 });
 
-describe('a first start', () => {
-  it('warns only that its agents are not isolated, and of what it awaits for more than a second', async () => {
-    stack = await startStandaloneStack(folder.path, { BERTH_LOG_LEVEL: 'warn' }, { empty: true });
-    expect(await api.chat((await api.runningAgent()).id, 'hello')).toMatchObject({ status: 200 });
-    await expectCleanEnd(stack.program, () => void stack.program.child.kill('SIGTERM'));
-    const lines = stack.program.printed.split('\n').filter((line) => line.includes('"msg"'));
-    // A slow machine takes longer than that to create a database, and to read the log.
-    const unconditional = lines.filter((line) => !/"msg":"(Waiting for|Not ready yet:) /.test(line));
-    expect(unconditional).toEqual([expect.stringContaining('Agents run as plain processes of this host')]);
+describe('npm start', () => {
+  it('forwards SIGTERM, and nothing is left behind; on a terminal the next start shows that Berth is ready even if the bootstrap key was deleted', async () => {
+    await stack?.program.end('SIGTERM');
+    await provideCluster(folder.path);
+    const env = { PORT: '0', BERTH_DATA: folder.path, BERTH_TEMPLATES_DIR: TEST_TEMPLATES };
+    const program = Program.npmStart(env);
+    await program.untilPrinted(/Berth is ready at/);
+    const signalledAt = Date.now();
+    await program.end('SIGTERM');
+    await eventually(() => expect(processesOf(folder.path)).toEqual([]), { timeoutMs: ENDED_WITHIN_MS });
+    expect(Date.now() - signalledAt).toBeLessThan(ENDED_WITHIN_MS);
+
+    rmSync(join(folder.path, 'bootstrap-key'));
+    const onTerminal = Program.onTerminal('standalone', env);
+    try {
+      await onTerminal.untilPrinted(/Berth is ready at/);
+    } finally {
+      await onTerminal.end('SIGTERM');
+    }
+    expect(onTerminal.printed).not.toContain('ENOENT');
+    await eventually(() => expect(processesOf(folder.path)).toEqual([]), { timeoutMs: ENDED_WITHIN_MS });
   });
 });

@@ -1,5 +1,3 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { startEmbedded, type EmbeddedInfrastructure } from '@berth/embedded';
 import { createLogger } from '@berth/telemetry';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -94,19 +92,5 @@ describe('an unreachable backing service', () => {
     const begun = Date.now();
     expect(await program.end('SIGTERM')).toBe(0);
     expect(Date.now() - begun).toBeLessThan(10_000);
-  });
-});
-
-describe('a terminal', () => {
-  it('shows that Berth is ready even if the bootstrap key was deleted', async () => {
-    const first = start();
-    await first.untilPrinted(/Berth is ready at/);
-    await first.end('SIGTERM');
-    rmSync(join(folder.path, 'bootstrap-key'));
-    const onTerminal = Program.onTerminal('standalone', environment({}));
-    programs.push(onTerminal);
-    await onTerminal.untilPrinted(/Berth is ready at/);
-    await onTerminal.end('SIGTERM');
-    expect(onTerminal.printed).not.toContain('ENOENT');
   });
 });
