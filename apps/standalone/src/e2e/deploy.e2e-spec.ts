@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Api, codeOf } from './api.fixture.js';
+import { expect, it } from 'vitest';
+import { codeOf } from './api.fixture.js';
 import { describeDeployApi } from './deploy.suite.js';
-import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
 
 describeDeployApi(
   {
@@ -17,27 +16,15 @@ describeDeployApi(
         message: expect.stringContaining('containers') as string,
       });
     });
+
+    it('of an image is refused where agents do not run in containers', async () => {
+      const { id } = await target.api.runningAgent();
+      const refused = await target.api.post('/api/deploy', {
+        agentId: id,
+        source: 'image',
+        image: 'ghcr.io/a/b:1',
+      });
+      expect([refused.status, codeOf(refused)]).toEqual([501, 'images_unsupported']);
+    });
   },
 );
-
-describe('a deployment without containers', () => {
-  const folder = temporaryFolder();
-  const api = new Api(() => stack);
-  let stack: StandaloneStack;
-  let id: string;
-
-  beforeAll(async () => {
-    stack = await startStandaloneStack(folder.path);
-    ({ id } = await api.runningAgent());
-  });
-
-  afterAll(async () => {
-    await stack.stop();
-    folder.remove();
-  });
-
-  it('of an image is refused', async () => {
-    const refused = await api.post('/api/deploy', { agentId: id, source: 'image', image: 'ghcr.io/a/b:1' });
-    expect([refused.status, codeOf(refused)]).toEqual([501, 'images_unsupported']);
-  });
-});

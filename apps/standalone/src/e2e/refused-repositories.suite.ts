@@ -33,11 +33,6 @@ export const describeRefusedRepositories = (target: DeployTarget): void => {
       expect(await failureOf('branches', { branch: 'main' })).toMatchObject({ code: 'branch_not_found' });
     });
 
-    it('is one with a tree of more than a gibibyte, however small it is packed', async () => {
-      await target.git.commit('huge', repository('x'), { zeros: { files: 17, bytes: 64 * 1024 ** 2 } });
-      expect(await failureOf('huge')).toMatchObject({ code: 'repo_too_large' });
-    });
-
     it('is one that says nothing about its start, or says it with a link', async () => {
       await target.git.commit('silent', { 'README.md': 'Hello.' });
       expect(await failureOf('silent')).toMatchObject({ code: 'cannot_start_repository' });
