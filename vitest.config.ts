@@ -72,7 +72,6 @@ const LONGEST = [
   'start-and-end.e2e-spec',
   'submission-faults.e2e-spec',
   'deploy.e2e-spec',
-  'broker-cluster.e2e-spec',
   'installations.e2e-spec',
   'raw-sockets.e2e-spec',
   'start-refusals.e2e-spec',
