@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { codeOf } from './api.fixture.js';
 import { describeDeployApi } from './deploy.suite.js';
 
@@ -8,23 +8,25 @@ describeDeployApi(
     stop: (stack) => stack.stop(),
   },
   (target) => {
-    it('of a repository with a Dockerfile fails where agents do not run in containers', async () => {
-      await target.git.commit('contained', { Dockerfile: 'FROM scratch' });
-      const { deployment } = await target.deployed('contained');
-      expect(deployment.error).toMatchObject({
-        code: 'cannot_start_repository',
-        message: expect.stringContaining('containers') as string,
+    describe('a deployment where agents do not run in containers', () => {
+      it('of a repository with a Dockerfile fails', async () => {
+        await target.git.commit('contained', { Dockerfile: 'FROM scratch' });
+        const { deployment } = await target.deployed('contained');
+        expect(deployment.error).toMatchObject({
+          code: 'cannot_start_repository',
+          message: expect.stringContaining('containers') as string,
+        });
       });
-    });
 
-    it('of an image is refused where agents do not run in containers', async () => {
-      const { id } = await target.api.runningAgent();
-      const refused = await target.api.post('/api/deploy', {
-        agentId: id,
-        source: 'image',
-        image: 'ghcr.io/a/b:1',
+      it('of an image is refused', async () => {
+        const { id } = await target.api.runningAgent();
+        const refused = await target.api.post('/api/deploy', {
+          agentId: id,
+          source: 'image',
+          image: 'ghcr.io/a/b:1',
+        });
+        expect([refused.status, codeOf(refused)]).toEqual([501, 'images_unsupported']);
       });
-      expect([refused.status, codeOf(refused)]).toEqual([501, 'images_unsupported']);
     });
   },
 );
