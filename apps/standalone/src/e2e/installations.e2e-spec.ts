@@ -118,16 +118,8 @@ describe('an installation', () => {
     ]);
   });
 
-  it('ends with its gateways and its runtime when another one takes its name, which then starts under it', async () => {
-    const { program: alone, url } = await startGateway('berth');
-    await eventually(() => fetch(`${url}/health`), { timeoutMs: 30_000 });
-    await takeName('berth');
-    for (const program of [ours.program, alone]) {
-      expect(await program.exited, program.printed).toBe(78);
-      expect(program.printed).toContain('The name berth is used on this broker by another installation.');
-    }
-    expect(processesOf(OURS)).toEqual([]);
-
+  it('starts under that name once the other one has stopped', async () => {
+    await ours.stop();
     await theirs.stop();
     theirs = await startStandaloneStack(THEIRS, { NATS_URL: infra.natsUrl });
     // It takes over the streams of the other log and empties them; its own events are in them then.
@@ -138,5 +130,17 @@ describe('an installation', () => {
     await eventually(async () => expect((await api.get('/health')).body).toMatchObject(healthy), {
       timeoutMs: 30_000,
     });
+  });
+
+  it('ends, with its gateways and its runtime, when another one takes its name', async () => {
+    const { program, dataDir } = ours.program.hasEnded ? theirs : ours;
+    const { program: alone, url } = await startGateway('berth');
+    await eventually(() => fetch(`${url}/health`), { timeoutMs: 30_000 });
+    await takeName('berth');
+    for (const ended of [program, alone]) {
+      expect(await ended.exited, ended.printed).toBe(78);
+      expect(ended.printed).toContain('The name berth is used on this broker by another installation.');
+    }
+    expect(processesOf(dataDir)).toEqual([]);
   });
 });
