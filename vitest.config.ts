@@ -60,13 +60,12 @@ const kinds = [
 ];
 
 /**
- * The files that take longest, in the order of their start; `npm test` writes how long each took. Only one of those
- * that start together starts every service as separate processes, because a start costs mainly processor time. Vitest
- * knows durations only from earlier runs of the same checkout.
+ * The files that take longest, in the order of their start; `npm test` writes how long each took. Vitest knows
+ * durations only from earlier runs of the same checkout.
  */
 const LONGEST = [
-  '/standalone.e2e-spec',
-  'separate-processes.e2e-spec',
+  'paired-agents.e2e-spec',
+  'paired-accounts.e2e-spec',
   'several-hosts.e2e-spec',
   '/faults.e2e-spec',
   'start-and-end.e2e-spec',

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { connectEventStore, type ExpectedRevision } from '@berth/event-store';
 import { createLogger } from '@berth/telemetry';
+import { urlsOfParts } from './parts.fixture.js';
 
 /** An event of the past. */
 export interface PastEvent {
@@ -20,9 +19,7 @@ export const appendToLog = async (
   events: readonly PastEvent[],
   expected: ExpectedRevision,
 ): Promise<void> => {
-  const ports = JSON.parse(readFileSync(join(dataDir, 'embedded', 'ports.json'), 'utf8')) as object;
-  const port = String((ports as { readonly 'event-store'?: number })['event-store']);
-  const store = connectEventStore({ url: `esdb://127.0.0.1:${port}?tls=false`, log });
+  const store = connectEventStore({ url: urlsOfParts(dataDir).eventStoreUrl, log });
   const cause = { correlationId: 'test', causationId: randomUUID(), accountId };
   const metadata = { ...cause, actor: { kind: 'system', id: 'test' } } as const;
   try {

@@ -9,7 +9,7 @@ import { createLogger } from '@berth/telemetry';
 import { eventually, freePort, provideCluster } from '@berth/testing';
 import { Program, readKey, TEST_TEMPLATES, type Stack } from './stack.fixture.js';
 
-const SHIPPED_TEMPLATES = fileURLToPath(new URL('../../../../infra/templates', import.meta.url));
+export const SHIPPED_TEMPLATES = fileURLToPath(new URL('../../../../infra/templates', import.meta.url));
 
 /** Services behind the gateway that run in two processes. */
 const TWICE = ['agents', 'exec', 'schedules'];
@@ -22,8 +22,6 @@ export interface SeparateStack extends Stack {
   readonly programs: ReadonlyMap<string, Program>;
   /** Kills it with kill -9 and starts a new process in its place. */
   replace(name: string): Promise<void>;
-  /** The health of the installation, and the last output of each program: to be printed when a test fails. */
-  describeState(): Promise<string>;
 }
 
 export const startSeparateStack = async (
@@ -71,19 +69,24 @@ export const startSeparateStack = async (
       await programs.get(name)?.end('SIGKILL');
       programs.set(name, begin(name));
     },
-    describeState: async () => {
-      const health = await fetch(`${urls[0] ?? ''}/health`).then((response) => response.text(), String);
-      const lines = [...programs].map(
-        ([name, { child, printed }]) =>
-          `${name} (pid ${String(child.pid)}, exit ${String(child.exitCode)}): ${printed.slice(-PRINTED_CHARACTERS)}`,
-      );
-      return [`health: ${health}`, ...lines].join('\n');
-    },
     stop: async () => {
       await Promise.all([...programs.values()].map((program) => program.end('SIGTERM')));
       await infrastructure.stop();
     },
   };
+};
+
+/** The health of an installation, and the last output of each program: to be printed when a test fails. */
+export const describeState = async ({
+  urls,
+  programs,
+}: Pick<SeparateStack, 'urls' | 'programs'>): Promise<string> => {
+  const health = await fetch(`${urls[0] ?? ''}/health`).then((response) => response.text(), String);
+  const lines = [...programs].map(
+    ([name, { child, printed }]) =>
+      `${name} (pid ${String(child.pid)}, exit ${String(child.exitCode)}): ${printed.slice(-PRINTED_CHARACTERS)}`,
+  );
+  return [`health: ${health}`, ...lines].join('\n');
 };
 
 const serviceEnv = (dataDir: string, { eventStoreUrl, databaseUrl }: EmbeddedInfrastructure): Env => ({

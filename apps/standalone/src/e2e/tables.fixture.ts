@@ -1,17 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import pg from 'pg';
+import { urlsOfParts } from './parts.fixture.js';
 
 const connect = async (dataDir: string): Promise<pg.Client> => {
-  const json = (name: string): Record<string, unknown> =>
-    JSON.parse(readFileSync(join(dataDir, 'embedded', name), 'utf8')) as Record<string, unknown>;
-  const client = new pg.Client({
-    host: '127.0.0.1',
-    port: Number(json('ports.json')['postgres']),
-    user: 'berth',
-    password: String(json('secrets.json')['postgresPassword']),
-    database: 'berth',
-  });
+  const client = new pg.Client({ connectionString: urlsOfParts(dataDir).databaseUrl });
   await client.connect();
   return client;
 };

@@ -1,53 +1,18 @@
 import { eventually } from '@berth/testing';
 import type { FakeUpstream } from '@berth/testing/upstream';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { describeAccountApi } from './account-api.suite.js';
-import { describeAccountsApi } from './accounts-api.suite.js';
-import { describeAgentTokens } from './agent-tokens.suite.js';
-import { describeAgentsApi } from './agents-api.suite.js';
 import { Api, codeOf } from './api.fixture.js';
-import { describeAppProxy } from './app.suite.js';
-import { describeAuditApi } from './audit-api.suite.js';
 import { describeCaps } from './caps.suite.js';
-import { describeConsoleApi } from './console.suite.js';
 import { describeDrains } from './drains.suite.js';
-import { describeEndUserSuspension } from './end-user-suspension.suite.js';
-import { describeEndUserActivity } from './end-user-activity.suite.js';
-import { describeEndUserAgents } from './end-user-agents.suite.js';
-import { describeEndUserTokens } from './end-user-tokens.suite.js';
-import { describeEndUsersApi } from './end-users-api.suite.js';
 import { anOwner, fresh, PEOPLE, type AgentOwner } from './end-users.fixture.js';
-import { describeEnvironmentApi } from './environment.suite.js';
-import { describeExecAndAgents } from './exec-agents.suite.js';
-import { describeExecApi } from './exec-api.suite.js';
-import { describeFeedback } from './feedback.suite.js';
-import { describeFileChanges } from './file-changes.suite.js';
-import { describeFileTransfers } from './file-transfers.suite.js';
-import { describeFilesApi } from './files-api.suite.js';
-import { describeHeldMessages } from './held-messages.suite.js';
-import { describeIdleTime } from './idle-time.suite.js';
-import { describeIsolation } from './isolation.suite.js';
 import { describeKilledSenders } from './killed-senders.suite.js';
-import { describeSchedules } from './schedules.suite.js';
-import { describeShownSecrets } from './shown-secrets.suite.js';
-import { describeRequestRate, describeTokensApi } from './tokens-api.suite.js';
-import { describeKilledLlm, describeLlm } from './llm-calls.suite.js';
-import { describeLlmInside } from './llm-inside.suite.js';
-import { describeLlmRefusals } from './llm-refusals.suite.js';
-import { describeLlmRules } from './llm-rules.suite.js';
+import { describeKilledLlm } from './llm-calls.suite.js';
 import { provideModels } from './llm.fixture.js';
-import { describeOpenStreams } from './open-streams.suite.js';
-import { describePlans } from './plans.suite.js';
-import { describePoliciesApi } from './policies-api.suite.js';
+import { describeOneCallEach } from './one-call-each.suite.js';
 import { describeRecount } from './recount.suite.js';
-import { startSeparateStack, type SeparateStack } from './separate-processes.fixture.js';
+import { describeState, startSeparateStack, type SeparateStack } from './separate-processes.fixture.js';
 import { temporaryFolder } from './stack.fixture.js';
 import { holdTable } from './tables.fixture.js';
-import { describeWebhookCallers } from './webhook-callers.suite.js';
-import { describeWebhookQueue } from './webhook-queue.suite.js';
-import { describeWebhooks } from './webhooks.suite.js';
-import { describeUsage } from './usage-api.suite.js';
-
 const folder = temporaryFolder();
 let stack: SeparateStack | undefined;
 let upstream: FakeUpstream | undefined;
@@ -68,7 +33,7 @@ beforeAll(async () => {
 
 afterEach(async ({ task }) => {
   if (task.result?.state === 'fail')
-    process.stderr.write(`${task.name}\n${await running().describeState()}\n`);
+    process.stderr.write(`${task.name}\n${await describeState(running())}\n`);
 });
 afterAll(async () => {
   await stack?.stop();
@@ -77,54 +42,12 @@ afterAll(async () => {
 });
 
 describe('every service as a separate process, with two each of gateway, agents, exec and schedules', () => {
-  describeAgentsApi(running);
-  describeAccountApi(running);
-  describeAccountsApi(running);
-  describeIsolation(running);
-  describeEndUsersApi(running);
-  describeEndUserAgents(running);
-  describeEndUserActivity(running);
-  describeEndUserTokens(running);
-  describePoliciesApi(running);
+  describeOneCallEach(running);
   describeCaps(running, async () => {
     await running().replace('agents');
     await running().replace('agents-2');
   });
-  describePlans(running, {
-    hangUp: () => {
-      for (const { child } of running().programs.values()) child.kill('SIGHUP');
-    },
-    printed: () => [...running().programs.values()].map(({ printed }) => printed).join(''),
-  });
-  describeTokensApi(running);
-  describeShownSecrets(running);
-  describeEndUserSuspension(running);
-  describeRequestRate(running);
-  describeOpenStreams(running);
-  describeAuditApi(running);
-  describeUsage(running);
-  describeEnvironmentApi(running);
-  describeExecApi(running);
-  describeExecAndAgents(running);
-  describeFilesApi(running);
-  describeFileTransfers(running);
-  describeFileChanges(running);
-  describeConsoleApi(running);
-  describeHeldMessages(running);
-  describeIdleTime(running, fakeUpstream);
-  describeSchedules(running);
-  describeAgentTokens(running);
-  describeLlm(running, fakeUpstream);
-  describeLlmInside(running);
-  describeLlmRefusals(running, fakeUpstream);
-  describeLlmRules(running, fakeUpstream);
   describeKilledLlm(running, fakeUpstream);
-  describeAppProxy(running);
-  describeFeedback(running);
-  describeWebhooks(running);
-  describeWebhookQueue(running);
-  describeWebhookCallers(running);
-
   describeDrains(running, fakeUpstream);
 
   describe('a killed service', () => {

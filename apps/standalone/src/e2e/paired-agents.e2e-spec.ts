@@ -1,0 +1,47 @@
+import { describeAgentApi } from './agent-api.suite.js';
+import { describeAgentTokens } from './agent-tokens.suite.js';
+import { describeAgentsApi } from './agents-api.suite.js';
+import { describeAppProxy } from './app.suite.js';
+import { describeConsoleCommand } from './console-command.suite.js';
+import { describeConsoleApi } from './console.suite.js';
+import { describeEnvironmentApi } from './environment.suite.js';
+import { describeExecAndAgents } from './exec-agents.suite.js';
+import { describeExecApi } from './exec-api.suite.js';
+import { describeFileChanges } from './file-changes.suite.js';
+import { describeFileTransfers } from './file-transfers.suite.js';
+import { describeFilesApi } from './files-api.suite.js';
+import { describeHeldMessages } from './held-messages.suite.js';
+import { describeIdleTime } from './idle-time.suite.js';
+import { describeLargestAgents } from './largest-agents.suite.js';
+import { describeOpenStreams } from './open-streams.suite.js';
+import { pairedInstallation } from './paired.fixture.js';
+import { describeRecount } from './recount.suite.js';
+import { describeSchedules } from './schedules.suite.js';
+import { describeWebhookCallers } from './webhook-callers.suite.js';
+import { describeWebhookQueue } from './webhook-queue.suite.js';
+import { describeWebhooks } from './webhooks.suite.js';
+
+// What agents do, and what is done with them.
+const { stack, upstream } = pairedInstallation();
+
+describeAgentsApi(stack);
+describeAgentApi(stack);
+describeAgentTokens(stack);
+describeEnvironmentApi(stack);
+describeExecApi(stack);
+describeExecAndAgents(stack);
+describeFilesApi(stack);
+describeFileTransfers(stack);
+describeFileChanges(stack);
+describeConsoleApi(stack);
+describeConsoleCommand(stack);
+describeAppProxy(stack);
+describeOpenStreams(stack);
+describeIdleTime(stack, upstream);
+describeSchedules(stack);
+describeHeldMessages(stack);
+describeWebhooks(stack);
+describeWebhookQueue(stack);
+describeWebhookCallers(stack);
+describeLargestAgents(stack);
+describeRecount(stack);
