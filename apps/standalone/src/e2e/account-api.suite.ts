@@ -45,7 +45,7 @@ export const describeAccountApi = (stack: () => Stack): void => {
   describe('lists', () => {
     it('page through every agent once, newest first, while others are created', async () => {
       const made: string[] = [];
-      for (let n = 0; n < 5; n++) {
+      for (let n = 0; n < 3; n++) {
         const { body } = await api.post<{ id: string }>('/api/agents', {
           name: `paged ${String(n)}`,
           templateId: 'blank',
@@ -73,7 +73,7 @@ export const describeAccountApi = (stack: () => Stack): void => {
   });
 
   describe('keys', () => {
-    it('are refused everywhere once their revocation has returned: none of 200 parallel calls succeeds', async () => {
+    it('are refused everywhere once their revocation has returned: none of 20 parallel calls succeeds', async () => {
       const minted = await api.post<{ id: string; key: string }>('/api/v1/keys', {
         name: 'short-lived',
         scopes: ['deploy'],
@@ -84,7 +84,7 @@ export const describeAccountApi = (stack: () => Stack): void => {
       expect((await api.call('DELETE', `/api/v1/keys/${minted.body.id}`)).status).toBe(204);
       const gateways = stack().urls.length;
       const responses = await Promise.all(
-        Array.from({ length: 200 }, (_, n) => api.get('/api/agents', { key, gateway: n % gateways })),
+        Array.from({ length: 20 }, (_, n) => api.get('/api/agents', { key, gateway: n % gateways })),
       );
       expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([401]));
     });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
 import { AgentSchedules } from './schedules.fixture.js';
 import type { Stack } from './stack.fixture.js';
@@ -8,9 +8,14 @@ export const describeAgentApi = (stack: () => Stack): void => {
   const api = new Api(stack);
 
   describe('the API inside an agent', () => {
+    let id: string;
+    let inside: AgentSchedules;
+    beforeAll(async () => {
+      ({ id } = await api.runningAgent({ templateId: 'blank' }));
+      inside = new AgentSchedules(api, id);
+    }, 60_000);
+
     it('can be reached at BERTH_API_URL, also after a thaw and after another start', async () => {
-      const { id } = await api.runningAgent({ templateId: 'blank' });
-      const inside = new AgentSchedules(api, id);
       const self = { method: 'GET', path: '/agent/v1/self' };
       expect(await inside.call(self)).toMatchObject({ status: 200, body: { id } });
       await api.post(`/api/agents/${id}/sleep`);
@@ -21,8 +26,6 @@ export const describeAgentApi = (stack: () => Stack): void => {
     });
 
     it('has no route for anything but agents', async () => {
-      const { id } = await api.runningAgent({ templateId: 'blank' });
-      const inside = new AgentSchedules(api, id);
       for (const path of ['/api/agents', '/agent/v1/../../api/agents', '/docs'])
         expect(await inside.call({ method: 'GET', path })).toMatchObject({
           status: 404,

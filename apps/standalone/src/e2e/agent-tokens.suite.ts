@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
 import { AgentSchedules } from './schedules.fixture.js';
 import type { Stack } from './stack.fixture.js';
@@ -7,14 +7,24 @@ import type { Stack } from './stack.fixture.js';
 export const describeAgentTokens = (stack: () => Stack): void => {
   const api = new Api(stack);
 
-  describe.concurrent('the token of an agent', () => {
+  describe('the token of an agent', () => {
+    const labels = { team: 'blue' };
+    let agent: { readonly id: string; readonly name: string };
+    let other: AgentSchedules;
+    beforeAll(async () => {
+      const [first, second] = await Promise.all([
+        api.runningAgent({ templateId: 'blank', labels }),
+        api.runningAgent({ templateId: 'blank' }),
+      ]);
+      [agent, other] = [first, new AgentSchedules(api, second.id)];
+    }, 60_000);
+
     const self = { method: 'GET', path: '/agent/v1/self' };
     const tokenOf = async (own: AgentSchedules): Promise<string> =>
       (await own.executions.run('printf %s "$BERTH_AGENT_TOKEN"')).body.stdout;
 
     it('reaches the agent itself, and nothing with another token does', async () => {
-      const labels = { team: 'blue' };
-      const { id, name } = await api.runningAgent({ templateId: 'blank', labels });
+      const { id, name } = agent;
       const own = new AgentSchedules(api, id);
       const { status, body } = await own.call(self);
       expect(status).toBe(200);
@@ -23,14 +33,17 @@ export const describeAgentTokens = (stack: () => Stack): void => {
         resources: (await own.agent())['resources'],
       });
       const token = await tokenOf(own);
-      const other = await api.runningAgent({ templateId: 'blank' });
-      for (const wrong of [stack().key, `${token}x`, token.replace(id.slice(4), other.id.slice(4)), 'at_x'])
+      for (const wrong of [
+        stack().key,
+        `${token}x`,
+        token.replace(id.slice(4), other.agentId.slice(4)),
+        'at_x',
+      ])
         expect((await own.call({ ...self, token: wrong })).status).toBe(401);
     });
 
     it('is good exactly while the start lives that it was made for, through a thaw too', async () => {
-      const { id } = await api.runningAgent({ templateId: 'blank' });
-      const own = new AgentSchedules(api, id);
+      const [own, id] = [other, other.agentId];
       const token = await tokenOf(own);
       await own.sleep();
       const call = () => api.get('/agent/v1/self', { key: token });

@@ -1,5 +1,5 @@
 import { eventually } from '@berth/testing';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
 import type { Stack } from './stack.fixture.js';
 
@@ -10,6 +10,26 @@ interface LogsBody {
 /** The life cycle of an agent over HTTP: the same guarantees for every layout of the services. */
 export const describeAgentsApi = (stack: () => Stack): void => {
   const api = new Api(stack);
+  /** Agents that the tests share, with the templates of these names. */
+  let echo: string;
+  let probe: string;
+
+  beforeAll(async () => {
+    [echo, probe] = (await Promise.all([api.runningAgent(), api.runningAgent({ templateId: 'probe' })])).map(
+      ({ id }) => id,
+    ) as [string, string];
+  }, 60_000);
+
+  const untilCold = async (id: string): Promise<void> => {
+    await eventually(
+      async () =>
+        expect((await api.get(`/api/agents/${id}`)).body).toMatchObject({
+          state: 'sleeping',
+          sleepDepth: 'cold',
+        }),
+      { timeoutMs: 20_000, intervalMs: 100 },
+    );
+  };
 
   describe('an agent', () => {
     it('is created as deploying, then runs, and answers a chat with its message', async () => {
@@ -35,7 +55,7 @@ export const describeAgentsApi = (stack: () => Stack): void => {
     });
 
     it('shows a chat as its last activity once the chat has returned', async () => {
-      const { id } = await api.runningAgent();
+      const id = echo;
       const before = Date.now();
       await api.chat(id, 'hello');
       // Its host reports at most once a second, and may have done so while the chat ran.
@@ -48,14 +68,14 @@ export const describeAgentsApi = (stack: () => Stack): void => {
     });
 
     it('echoes a message of nearly the maximum size completely', async () => {
-      const { id } = await api.runningAgent();
+      const id = echo;
       const message = 'x'.repeat(1_048_576 - 100);
       const chat = await api.chat(id, message);
       expect([chat.status, chat.body.response.length]).toEqual([200, message.length + 'echo: '.length]);
     });
 
     it('continues its current conversation, and opens the one that a request names', async () => {
-      const { id } = await api.runningAgent();
+      const id = echo;
       const first = await api.chat(id, 'one');
       const second = await api.chat(id, 'two');
       expect(second.body.conversation_id).toBe(first.body.conversation_id);
@@ -68,30 +88,21 @@ export const describeAgentsApi = (stack: () => Stack): void => {
     });
 
     it('is woken by a chat from warm and from cold sleep', async () => {
-      const { id } = await api.runningAgent({ templateId: 'probe' });
+      const id = probe;
       const before = (await api.chat(id, 'started')).body.response;
       const slept = await api.post<{ state: string; sleepDepth: string }>(`/api/agents/${id}/sleep`);
       expect(slept.status).toBe(200);
       expect(slept.body).toMatchObject({ state: 'sleeping', sleepDepth: 'warm' });
       expect((await api.chat(id, 'started')).body.response).toBe(before);
       await api.post(`/api/agents/${id}/sleep`);
-      await eventually(
-        async () =>
-          expect((await api.get(`/api/agents/${id}`)).body).toMatchObject({
-            state: 'sleeping',
-            sleepDepth: 'cold',
-          }),
-        {
-          timeoutMs: 20_000,
-        },
-      );
+      await untilCold(id);
       const after = await api.chat(id, 'started');
       expect(after.status).toBe(200);
       expect(after.body.response).not.toBe(before);
     });
 
     it('stays stopped until it is started', async () => {
-      const { id } = await api.runningAgent();
+      const id = echo;
       const stopped = await api.post(`/api/agents/${id}/stop`);
       expect([stopped.status, stopped.body['state']]).toEqual([200, 'stopped']);
       expect((await api.post(`/api/agents/${id}/stop`)).status).toBe(200);
@@ -104,7 +115,7 @@ export const describeAgentsApi = (stack: () => Stack): void => {
     });
 
     it('is measured while it runs; when it is stopped, only its disk is', async () => {
-      const { id } = await api.runningAgent();
+      const id = echo;
       const limits = {
         memLimitBytes: expect.any(Number) as number,
         diskLimitBytes: expect.any(Number) as number,
@@ -125,7 +136,7 @@ export const describeAgentsApi = (stack: () => Stack): void => {
     });
 
     it('restarts with new processes', async () => {
-      const { id } = await api.runningAgent({ templateId: 'probe' });
+      const id = probe;
       const before = (await api.chat(id, 'started')).body.response;
       const restarted = await api.post(`/api/agents/${id}/restart`);
       expect([restarted.status, restarted.body['state']]).toEqual([200, 'running']);
@@ -133,20 +144,20 @@ export const describeAgentsApi = (stack: () => Stack): void => {
     });
 
     it('is gone and its names are free once its deletion has returned', async () => {
-      const { id, name } = await api.runningAgent({ externalId: 'to-be-freed' });
+      const { id, name } = await api.runningAgent({ templateId: 'blank', externalId: 'to-be-freed' });
       expect((await api.call('DELETE', `/api/agents/${id}`)).status).toBe(204);
       for (const gateway of stack().urls.keys())
         expect((await api.get(`/api/agents/${id}`, { gateway })).status).toBe(404);
       expect((await api.chat(id, 'hello')).status).toBe(404);
       expect((await api.call('DELETE', `/api/agents/${id}`)).status).toBe(404);
-      const again = await api.post('/api/agents', { name, templateId: 'echo', externalId: 'to-be-freed' });
+      const again = await api.post('/api/agents', { name, templateId: 'blank', externalId: 'to-be-freed' });
       expect(again.status).toBe(201);
     });
 
     it('can be deleted during its deploy', async () => {
       const created = await api.post<{ id: string }>('/api/agents', {
         name: `gone early ${String(Date.now())}`,
-        templateId: 'echo',
+        templateId: 'blank',
       });
       expect((await api.call('DELETE', `/api/agents/${created.body.id}`)).status).toBe(204);
       expect((await api.get(`/api/agents/${created.body.id}`)).status).toBe(404);
@@ -154,13 +165,10 @@ export const describeAgentsApi = (stack: () => Stack): void => {
   });
 
   describe('waking', () => {
-    it('happens once for a hundred concurrent chats, all of which get an answer', async () => {
-      const { id } = await api.runningAgent();
+    it('happens once for twenty concurrent chats, all of which get an answer', async () => {
+      const id = echo;
       await api.post(`/api/agents/${id}/sleep`);
-      await eventually(
-        async () => expect((await api.get(`/api/agents/${id}`)).body).toMatchObject({ sleepDepth: 'cold' }),
-        { timeoutMs: 20_000 },
-      );
+      await untilCold(id);
       const starts = async (): Promise<number> => {
         const { body } = await api.get<LogsBody>(`/api/agents/${id}/logs?limit=1000&source=agent`);
         return body.logs.filter(({ message }) => message.includes('the echo agent is listening')).length;
@@ -168,7 +176,7 @@ export const describeAgentsApi = (stack: () => Stack): void => {
       const before = await starts();
       const gateways = stack().urls.length;
       const responses = await Promise.all(
-        Array.from({ length: 100 }, (_, n) => api.chat(id, `number ${String(n)}`, { gateway: n % gateways })),
+        Array.from({ length: 20 }, (_, n) => api.chat(id, `number ${String(n)}`, { gateway: n % gateways })),
       );
       const failed = responses.filter(
         ({ status, body }, n) => status !== 200 || !body.response.includes(`number ${String(n)}`),
@@ -178,7 +186,7 @@ export const describeAgentsApi = (stack: () => Stack): void => {
     });
 
     it('waits for a running chat: an explicit sleep comes after its answer', async () => {
-      const { id } = await api.runningAgent({ templateId: 'probe' });
+      const id = probe;
       const chat = api.chat(id, 'slow 1500');
       await eventually(async () => {
         const { body } = await api.get(`/api/agents/${id}`);
@@ -191,8 +199,8 @@ export const describeAgentsApi = (stack: () => Stack): void => {
     });
 
     it('wins when a chat races with a sleep', async () => {
-      const { id } = await api.runningAgent();
-      for (let round = 0; round < 10; round++) {
+      const id = echo;
+      for (let round = 0; round < 5; round++) {
         const [slept, chat] = await Promise.all([
           api.post(`/api/agents/${id}/sleep`),
           api.chat(id, `round ${String(round)}`),
@@ -208,7 +216,7 @@ export const describeAgentsApi = (stack: () => Stack): void => {
 
   describe('messages', () => {
     it('of one conversation are delivered one at a time', async () => {
-      const { id } = await api.runningAgent({ templateId: 'probe' });
+      const id = probe;
       const responses = await Promise.all(
         Array.from({ length: 5 }, () =>
           api.post(`/api/agents/${id}/chat`, { message: 'slow 50', conversation_id: 'queue' }),
@@ -219,14 +227,14 @@ export const describeAgentsApi = (stack: () => Stack): void => {
     });
 
     it('that the agent cannot handle return its error, with its message', async () => {
-      const { id } = await api.runningAgent({ templateId: 'probe' });
+      const id = probe;
       const failed = await api.chat(id, 'fail');
       expect([failed.status, failed.body.detail.code]).toEqual([502, 'agent_error']);
       expect(JSON.stringify(failed.body)).toContain('the model said no');
     });
 
     it('whose agent dies midway end as an error of the agent, and the agent restarts', async () => {
-      const { id } = await api.runningAgent({ templateId: 'probe' });
+      const id = probe;
       const died = await api.chat(id, 'die');
       expect([died.status, died.body.detail.code]).toEqual([502, 'agent_error']);
       await eventually(async () => expect((await api.chat(id, 'pid')).status).toBe(200), {

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { eventually } from '@berth/testing';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { Api } from './api.fixture.js';
-import { anOwner, mintToken, PEOPLE } from './end-users.fixture.js';
+import { anOwner, mintToken, PEOPLE, type AgentOwner } from './end-users.fixture.js';
 import type { Stack } from './stack.fixture.js';
 
 interface AppResponse {
@@ -24,10 +24,10 @@ interface Seen {
 const present = (headers: OutgoingHttpHeaders): OutgoingHttpHeaders =>
   Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
 
-/** The app of an agent, at its own origin. `addresses`: where its program can listen. */
+/** The app of an agent, at its own origin. `addresses`: where its program can listen, besides 127.0.0.1. */
 export const describeAppProxy = (
   stack: () => Stack,
-  addresses: readonly string[] = ['127.0.0.1', '0.0.0.0', '::', '::1'],
+  addresses: readonly string[] = ['0.0.0.0', '::', '::1'],
 ): void => {
   const api = new Api(stack);
 
@@ -60,20 +60,25 @@ export const describeAppProxy = (
     options?: Parameters<typeof sendAt>[3],
   ): Promise<AppResponse> => sendAt(0, agentId, path, options);
 
-  const anApp = (listenOn = '127.0.0.1', more: Record<string, unknown> = {}) =>
-    api.runningAgent({ templateId: 'app', env: [{ key: 'LISTEN_ON', value: listenOn }], ...more });
-
   describe('an app', () => {
+    /** An app that listens on 127.0.0.1, of an end user. */
+    let owner: AgentOwner;
+    let id: string;
+    beforeAll(async () => {
+      owner = await anOwner(api, { templateId: 'app', idleTtlSeconds: 15 });
+      id = owner.agentId;
+    }, 60_000);
+
     it.each(addresses)('is reached wherever it listens: %s', async (address) => {
-      const { id } = await anApp(address);
-      const { status, text } = await send(id, '/seen?a=1&b=%20');
+      const env = [{ key: 'LISTEN_ON', value: address }];
+      const { id: elsewhere } = await api.runningAgent({ templateId: 'app', env });
+      const { status, text } = await send(elsewhere, '/seen?a=1&b=%20');
       const seen = JSON.parse(text) as Seen;
       expect([status, seen.method, seen.url]).toEqual([200, 'GET', '/seen?a=1&b=%20']);
       expect(seen.rawHeaders.join('\n')).not.toContain('mk_');
     });
 
     it('gets paths as they were sent, also those that are not UTF-8', async () => {
-      const { id } = await anApp();
       for (const path of ['/caf%E9', '/100%', '/%zz']) {
         // The app has no such pages.
         const { status, text } = await send(id, path);
@@ -83,8 +88,7 @@ export const describeAppProxy = (
     });
 
     it('is entered with a token, whose cookie works at every gateway for HTTP and WebSockets until the token ends', async () => {
-      const owner = await anOwner(api, { templateId: 'app' });
-      const { agentId: id, externalId } = owner;
+      const { externalId } = owner;
       const token = await mintToken(api, owner, ['app']);
       const entered = await send(id, `/.berth/enter?token=${token}`, {
         headers: { authorization: undefined },
@@ -122,7 +126,6 @@ export const describeAppProxy = (
     });
 
     it('is woken by a request, and kept awake by an open socket', async () => {
-      const { id } = await anApp('127.0.0.1', { idleTtlSeconds: 15 });
       await api.post(`/api/agents/${id}/sleep`);
       expect((await send(id, '/seen')).status).toBe(200);
       expect((await api.get(`/api/agents/${id}`)).body).toMatchObject({
@@ -137,7 +140,7 @@ export const describeAppProxy = (
       expect(String((await once(socket, 'message'))[0])).toBe('hello');
       // Longer than connections are kept for other requests.
       const until = Date.now() + 2_000;
-      await eventually(() => Date.now() > until, { timeoutMs: 4_000, intervalMs: 100 });
+      await eventually(() => Date.now() > until, { timeoutMs: 4_000, intervalMs: 250 });
       expect((await api.get(`/api/agents/${id}`)).body).toMatchObject({ state: 'running', sleepAt: null });
       socket.close();
       await eventually(async () => (await api.get(`/api/agents/${id}`)).body['sleepAt'] !== null, {

@@ -1,5 +1,5 @@
 import { eventually, programArguments } from '@berth/testing';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
 import { PtyProgram } from './pty.fixture.js';
 import type { Stack } from './stack.fixture.js';
@@ -26,13 +26,13 @@ export const describeConsoleCommand = (stack: () => Stack): void => {
     return terminal;
   };
 
-  const newAgent = async (): Promise<{ id: string; name: string }> => {
-    const { id } = await api.runningAgent({ templateId: 'blank' });
-    const { body } = await api.get(`/api/agents/${id}`);
-    return { id, name: String(body['name']) };
-  };
-
   describe('berth agents console', () => {
+    let id: string;
+    let name: string;
+    beforeAll(async () => {
+      ({ id, name } = await api.runningAgent({ templateId: 'blank' }));
+    }, 60_000);
+
     afterEach(async () => {
       opened?.signal('SIGKILL');
       await opened?.ended.catch(() => undefined);
@@ -40,7 +40,6 @@ export const describeConsoleCommand = (stack: () => Stack): void => {
     });
 
     it('keeps the size of the window, ends when the shell exits, and restores the terminal', async () => {
-      const { name, id } = await newAgent();
       const terminal = await shellIn(name);
       terminal.press('echo "[$(stty size)] [$BERTH_AGENT_ID]"\r');
       await terminal.untilShown(new RegExp(`\\[30 90\\] \\[${id}\\]`));
@@ -57,7 +56,6 @@ export const describeConsoleCommand = (stack: () => Stack): void => {
     });
 
     it('passes Ctrl-C to the program in the agent and keeps running', async () => {
-      const { id } = await newAgent();
       const terminal = await shellIn(id);
       // Only the shell's output starts a line with `begun`; the echo of the keys does not.
       terminal.press('echo "beg""un"; sleep 600\r');
@@ -70,21 +68,18 @@ export const describeConsoleCommand = (stack: () => Stack): void => {
     });
 
     it('ends at ~. while a program runs, and restores the terminal', async () => {
-      const { id } = await newAgent();
       const terminal = await shellIn(id);
       terminal.press('cat\r~.');
       expect(await terminal.ended).toEqual({ code: 0, restored: true });
     });
 
     it('restores the terminal when a signal ends it', async () => {
-      const { id } = await newAgent();
       const terminal = await shellIn(id);
       terminal.signal('SIGTERM');
       expect(await terminal.ended).toEqual({ code: -15, restored: true });
     });
 
     it('reports that the agent is gone when the agent is put to sleep, exits with 3 and restores the terminal', async () => {
-      const { id } = await newAgent();
       const terminal = await shellIn(id);
       await api.post(`/api/agents/${id}/sleep`);
       expect(await terminal.ended).toEqual({ code: 3, restored: true });
@@ -92,7 +87,6 @@ export const describeConsoleCommand = (stack: () => Stack): void => {
     });
 
     it('reports why there is no console, exits with 1 and leaves the terminal unchanged', async () => {
-      const { id } = await newAgent();
       await api.post(`/api/agents/${id}/stop`);
       const terminal = open(id);
       expect(await terminal.ended).toEqual({ code: 1, restored: true });

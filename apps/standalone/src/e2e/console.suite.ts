@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { eventually } from '@berth/testing';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { Api } from './api.fixture.js';
 import { aliveIn, Executions } from './executions.fixture.js';
@@ -26,8 +26,12 @@ export const describeConsoleApi = (stack: () => Stack): void => {
   const open = (agentId: string, query?: string): OpenConsole => openConsole(stack(), agentId, query);
 
   describe('a console', () => {
+    let id: string;
+    beforeAll(async () => {
+      ({ id } = await api.runningAgent({ templateId: 'blank' }));
+    }, 60_000);
+
     it('wakes the agent, is a terminal in its volume, can be resized and ends with its shell', async () => {
-      const { id } = await api.runningAgent({ templateId: 'blank' });
       await api.post(`/api/agents/${id}/sleep`);
       const { socket, shown } = open(id, '?cols=90&rows=30');
       await once(socket, 'open');
@@ -42,7 +46,6 @@ export const describeConsoleApi = (stack: () => Stack): void => {
     });
 
     it('closed by its client leaves no process behind', async () => {
-      const { id } = await api.runningAgent({ templateId: 'blank' });
       const { socket, shown } = open(id);
       await once(socket, 'open');
       socket.send(Buffer.from('echo "pid=$$."\n'));
@@ -56,7 +59,6 @@ export const describeConsoleApi = (stack: () => Stack): void => {
     });
 
     it('is closed when its agent is put to sleep', async () => {
-      const { id } = await api.runningAgent({ templateId: 'blank' });
       const { socket } = open(id);
       await once(socket, 'open');
       const closed = once(socket, 'close');
@@ -65,7 +67,6 @@ export const describeConsoleApi = (stack: () => Stack): void => {
     });
 
     it('is refused in the same cases as a command', async () => {
-      const { id } = await api.runningAgent({ templateId: 'blank' });
       await api.post(`/api/agents/${id}/stop`);
       const { socket } = open(id);
       socket.on('error', () => undefined);

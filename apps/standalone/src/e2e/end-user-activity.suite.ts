@@ -31,6 +31,9 @@ export const describeEndUserActivity = (stack: () => Stack): void => {
     socket.terminate();
   };
 
+  /** Those that need a program; the agents of others have none. */
+  const WITH_PROGRAM = ['chat', 'webhook', 'app request'];
+
   /** One of each kind, with the key of the owner but for the last. */
   const USES: Readonly<Record<string, (owner: AgentOwner) => Promise<unknown>>> = {
     chat: ({ agentId }) => api.chat(agentId, 'hello'),
@@ -61,19 +64,23 @@ export const describeEndUserActivity = (stack: () => Stack): void => {
 
   describe('an end user', () => {
     it('was active when its agent or a token was used, in whatever way, and not when its owner manages the agent', async () => {
-      const idle = await anOwner(api, { templateId: 'app' });
+      const idle = await anOwner(api, { templateId: 'blank' });
       await withoutUse(idle);
       const before = new Date().toISOString();
       const active = await Promise.all(
         Object.entries(USES).map(async ([kind, use]) => {
-          const owner = await anOwner(api, { templateId: 'app' });
+          const templateId = WITH_PROGRAM.includes(kind) ? 'app' : 'blank';
+          const owner = await anOwner(api, { templateId });
           expect([kind, await lastActiveAt(owner)]).toEqual([kind, null]);
           await use(owner);
-          const at = await eventually(async () => {
-            const seen = await lastActiveAt(owner);
-            expect([kind, typeof seen]).toEqual([kind, 'string']);
-            return String(seen);
-          });
+          const at = await eventually(
+            async () => {
+              const seen = await lastActiveAt(owner);
+              expect([kind, typeof seen]).toEqual([kind, 'string']);
+              return String(seen);
+            },
+            { intervalMs: 250 },
+          );
           return { kind, owner, at };
         }),
       );

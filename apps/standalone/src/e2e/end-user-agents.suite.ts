@@ -31,7 +31,7 @@ export const describeEndUserAgents = (stack: () => Stack): void => {
       },
     );
 
-    it('gets its agent once from a hundred concurrent requests, and another one after its deletion', async () => {
+    it('gets its agent once from twenty concurrent requests, and another one after its deletion', async () => {
       const externalId = fresh('sole');
       const path = `${PEOPLE}/${externalId}/agents`;
       const gateways = stack().urls.length;
@@ -41,9 +41,9 @@ export const describeEndUserAgents = (stack: () => Stack): void => {
           { templateId: 'blank', labels: { n: String(n) } },
           { gateway: n % gateways },
         );
-      const responses = await Promise.all(Array.from({ length: 100 }, (_, n) => create(n)));
+      const responses = await Promise.all(Array.from({ length: 20 }, (_, n) => create(n)));
       const statuses = responses.map(({ status }) => status);
-      expect([201, 200].map((status) => statuses.filter((one) => one === status).length)).toEqual([1, 99]);
+      expect([201, 200].map((status) => statuses.filter((one) => one === status).length)).toEqual([1, 19]);
       const ids = new Set(responses.map(({ body }) => body.id));
       expect(ids.size).toBe(1);
       const [id = ''] = ids;

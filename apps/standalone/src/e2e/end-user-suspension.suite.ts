@@ -71,9 +71,9 @@ export const describeEndUserSuspension = (stack: () => Stack): void => {
       const externalId = await person();
       const agentId = await agentOf(externalId, { idleTtlSeconds: 0 });
       const key = await mintToken(api, { externalId, agentId }, ['chat', 'console', 'logs']);
-      const warm = await agentOf(externalId);
+      const warm = await agentOf(externalId, { templateId: 'blank' });
       await api.post(`/api/agents/${warm}/sleep`);
-      const unaffected = await api.runningAgent();
+      const unaffected = await api.runningAgent({ templateId: 'blank' });
       const submitted = await api.post<{ executionId: string }>(`/api/agents/${agentId}/exec`, {
         command: 'trap "" TERM; sleep 60',
         detached: true,
@@ -88,7 +88,7 @@ export const describeEndUserSuspension = (stack: () => Stack): void => {
       const suspendedAt = Date.now();
       const gateways = stack().urls.length;
       const calls = await Promise.all(
-        Array.from({ length: 100 }, (_, n) =>
+        Array.from({ length: 20 }, (_, n) =>
           api.get(`/api/agents/${agentId}`, { key, gateway: n % gateways }),
         ),
       );
@@ -102,7 +102,8 @@ export const describeEndUserSuspension = (stack: () => Stack): void => {
           timeoutMs: 10_000 - (Date.now() - suspendedAt),
         },
       );
-      expect((await api.chat(unaffected.id, 'still here?')).status).toBe(200);
+      const command = { command: 'true' };
+      expect((await api.post(`/api/agents/${unaffected.id}/exec`, command)).status).toBe(200);
 
       await change(externalId, 'resume');
       const resumed = await api.get(`/api/agents/${agentId}`, { key });
@@ -117,10 +118,11 @@ export const describeEndUserSuspension = (stack: () => Stack): void => {
 
     it('has refused whatever would use, start or create its agents, with the key of the owner too', async () => {
       const externalId = await person();
+      const blank = { templateId: 'blank' };
       const [asleep, awake, stopped] = [
-        await agentOf(externalId),
-        await agentOf(externalId),
-        await agentOf(externalId),
+        await agentOf(externalId, blank),
+        await agentOf(externalId, blank),
+        await agentOf(externalId, blank),
       ];
       await api.post(`/api/agents/${asleep}/sleep`);
       await api.post(`/api/agents/${stopped}/stop`);
@@ -188,10 +190,10 @@ export const describeEndUserSuspension = (stack: () => Stack): void => {
       const externalId = await person();
       const ids = [await agentOf(externalId), await agentOf(externalId)];
       for (const id of ids) await api.post(`/api/agents/${id}/sleep`);
-      for (let round = 0; round < 3; round++) {
+      for (let round = 0; round < 2; round++) {
         const calls = Promise.all(
-          Array.from({ length: 20 }, (_, n) =>
-            n === 7 ? change(externalId, 'suspend') : api.chat(ids[n % 2] ?? '', 'now?'),
+          Array.from({ length: 10 }, (_, n) =>
+            n === 4 ? change(externalId, 'suspend') : api.chat(ids[n % 2] ?? '', 'now?'),
           ),
         );
         for (const response of await calls) expect([200, 403]).toContain(response.status);
@@ -204,7 +206,8 @@ export const describeEndUserSuspension = (stack: () => Stack): void => {
       await change(externalId, 'suspend');
       expect((await api.call('DELETE', `${PEOPLE}/${externalId}`)).status).toBe(204);
       await api.call('PUT', `${PEOPLE}/${externalId}`, { body: {} });
-      expect((await api.chat(await agentOf(externalId), 'new')).status).toBe(200);
+      const id = await agentOf(externalId, { templateId: 'blank' });
+      expect((await api.get(`/api/agents/${id}/files/list`)).status).toBe(200);
     });
   });
 };

@@ -20,21 +20,25 @@ export const describeEndUserTokens = (stack: () => Stack): void => {
   };
 
   describe('a token of an end user', () => {
-    const minted = async (scopes: readonly string[], more: object = {}) => {
+    const minted = async (scopes: readonly string[], templateId = 'blank') => {
       const externalId = fresh('holder');
       await put(externalId);
-      const { id } = await api.runningAgent({ externalUserId: externalId, instructions: 'private' });
+      const { id } = await api.runningAgent({
+        templateId,
+        externalUserId: externalId,
+        instructions: 'private',
+      });
       const { status, body } = await api.post<{ token: string; tokenId: string }>(
         `${PEOPLE}/${externalId}/tokens`,
-        { scopes, ...more },
+        { scopes },
       );
       expect([status, body]).toMatchObject([201, { externalId, agentId: id, scopes, ttlSeconds: 900 }]);
       return { externalId, id, key: body.token };
     };
 
     it('reaches its agent within its scopes, and nothing else', async () => {
-      const { externalId, id, key } = await minted(['chat']);
-      const other = await api.runningAgent();
+      const { externalId, id, key } = await minted(['chat'], 'echo');
+      const other = await api.runningAgent({ templateId: 'blank' });
       expect((await api.chat(id, 'hello', { key })).body.response).toContain('hello');
       const read = await api.get(`/api/agents/${id}`, { key });
       expect([read.status, Object.keys(read.body)]).toEqual([200, expect.arrayContaining(['id', 'state'])]);
@@ -58,7 +62,7 @@ export const describeEndUserTokens = (stack: () => Stack): void => {
       expect((await api.call('DELETE', `${PEOPLE}/${externalId}/tokens`)).body).toEqual({ revoked: 0 });
       const gateways = stack().urls.length;
       const responses = await Promise.all(
-        Array.from({ length: 50 }, (_, n) =>
+        Array.from({ length: 20 }, (_, n) =>
           api.get(`/api/agents/${id}/logs`, { key, gateway: n % gateways }),
         ),
       );
@@ -80,7 +84,9 @@ export const describeEndUserTokens = (stack: () => Stack): void => {
       const { id } = await api.runningAgent({ templateId: 'blank', externalUserId: externalId });
       await api.runningAgent({ templateId: 'blank', externalUserId: externalId });
       expect(codeOf(await mint({}))).toBe('agent_id_required');
-      expect(codeOf(await mint({ agentId: (await api.runningAgent()).id }))).toBe('agent_not_found');
+      expect(codeOf(await mint({ agentId: (await api.runningAgent({ templateId: 'blank' })).id }))).toBe(
+        'agent_not_found',
+      );
       for (const ttlSeconds of [30, 3_600])
         expect((await mint({ agentId: id, ttlSeconds })).status).toBe(201);
       for (const body of [{ ttlSeconds: 29 }, { ttlSeconds: 3_601 }, { scopes: [] }, { scopes: ['admin'] }])
@@ -129,10 +135,8 @@ export const describeEndUserTokens = (stack: () => Stack): void => {
       const path = `${PEOPLE}/${externalId}/tokens`;
       const mint = (n: number): Promise<ApiResponse> =>
         api.post(path, { scopes: ['logs'] }, { key, gateway: n % stack().urls.length });
-      const minted = await Promise.all(Array.from({ length: 12 }, (_, n) => mint(n)));
-      expect(minted.map(({ status }) => status).sort((a, b) => a - b)).toEqual(
-        Array.from({ length: 12 }, (_, n) => (n < 2 ? 201 : 409)),
-      );
+      const minted = await Promise.all(Array.from({ length: 4 }, (_, n) => mint(n)));
+      expect(minted.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, 201, 409, 409]);
       for (const refused of minted.filter(({ status }) => status === 409))
         expect(codeOf(refused)).toBe('too_many_tokens');
       expect((await api.call('DELETE', path, { key })).body).toEqual({ revoked: 1_000 });

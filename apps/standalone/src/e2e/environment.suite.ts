@@ -1,5 +1,5 @@
 import { eventually } from '@berth/testing';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
 import type { Stack } from './stack.fixture.js';
 
@@ -8,8 +8,12 @@ export const describeEnvironmentApi = (stack: () => Stack): void => {
   const api = new Api(stack);
 
   describe('environment variables', () => {
+    let id: string;
+    beforeAll(async () => {
+      ({ id } = await api.runningAgent({ templateId: 'probe', env: { GREETING: 'moin' } }));
+    }, 60_000);
+
     it('reach the program after a reload, and a secret value is never returned', async () => {
-      const { id } = await api.runningAgent({ templateId: 'probe', env: { GREETING: 'moin' } });
       expect((await api.chat(id, 'env GREETING')).body.response).toBe('moin');
       const put = await api.call('PUT', `/api/agents/${id}/env/API_TOKEN`, {
         body: { value: 's3cr3t-value', isSecret: true },
@@ -34,15 +38,14 @@ export const describeEnvironmentApi = (stack: () => Stack): void => {
         name: `reloaded early ${crypto.randomUUID()}`,
         templateId: 'probe',
       });
-      const { id } = created.body;
-      await api.call('PUT', `/api/agents/${id}/env/LATE`, { body: { value: 'in time' } });
-      const reloaded = await api.post(`/api/agents/${id}/env/reload`);
+      const { id: early } = created.body;
+      await api.call('PUT', `/api/agents/${early}/env/LATE`, { body: { value: 'in time' } });
+      const reloaded = await api.post(`/api/agents/${early}/env/reload`);
       expect([reloaded.status, reloaded.body['state']]).toEqual([200, 'running']);
-      expect((await api.chat(id, 'env LATE')).body.response).toBe('in time');
+      expect((await api.chat(early, 'env LATE')).body.response).toBe('in time');
     });
 
     it('that are reloaded while the agent sleeps warm are available when it wakes', async () => {
-      const { id } = await api.runningAgent({ templateId: 'probe', env: { GREETING: 'old' } });
       expect((await api.post(`/api/agents/${id}/sleep`)).body).toMatchObject({ sleepDepth: 'warm' });
       await api.call('PUT', `/api/agents/${id}/env/GREETING`, { body: { value: 'new' } });
       const reloaded = await api.post(`/api/agents/${id}/env/reload`);
@@ -51,7 +54,6 @@ export const describeEnvironmentApi = (stack: () => Stack): void => {
     });
 
     it('stay secret when their value is replaced, until they are declared not secret', async () => {
-      const { id } = await api.runningAgent({ templateId: 'blank' });
       const put = async (body: Record<string, unknown>): Promise<Record<string, unknown>> =>
         (await api.call('PUT', `/api/agents/${id}/env/TOKEN`, { body })).body;
       expect(await put({ value: 'one', secret: true })).toMatchObject({ value: '********', isSecret: true });

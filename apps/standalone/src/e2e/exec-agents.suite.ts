@@ -1,5 +1,5 @@
 import { eventually } from '@berth/testing';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
 import { Executions } from './executions.fixture.js';
 import type { Stack } from './stack.fixture.js';
@@ -9,8 +9,15 @@ export const describeExecAndAgents = (stack: () => Stack): void => {
   const api = new Api(stack);
 
   describe('an agent', () => {
+    let own: Executions;
+    beforeAll(async () => {
+      own = new Executions(api, (await api.runningAgent({ templateId: 'blank' })).id);
+    }, 60_000);
+    beforeEach(async () => {
+      expect((await api.post(`/api/agents/${own.agentId}/start`)).status).toBe(200);
+    });
+
     it('is woken by a submission, but not by reading a result', async () => {
-      const own = new Executions(api, (await api.runningAgent({ templateId: 'blank' })).id);
       const { body } = await own.run('echo kept');
       await api.post(`/api/agents/${own.agentId}/sleep`);
       expect((await own.get(body.executionId)).body.stdout).toBe('kept\n');
@@ -24,7 +31,6 @@ export const describeExecAndAgents = (stack: () => Stack): void => {
     it.each(['sleep', 'stop', 'restart'])(
       '%s ends running executions as failed, with their output so far',
       async (verb) => {
-        const own = new Executions(api, (await api.runningAgent({ templateId: 'blank' })).id);
         const attached = own.run('echo attached; sleep 100');
         const id = await own.begin('echo partial; sleep 100');
         await eventually(async () => {
@@ -43,7 +49,6 @@ export const describeExecAndAgents = (stack: () => Stack): void => {
     );
 
     it('that is stopped returns exactly the specified 503 and starts nothing', async () => {
-      const own = new Executions(api, (await api.runningAgent({ templateId: 'blank' })).id);
       await api.post(`/api/agents/${own.agentId}/stop`);
       const { status, body } = await own.run('echo x > started');
       expect([status, body]).toEqual([
@@ -66,7 +71,6 @@ export const describeExecAndAgents = (stack: () => Stack): void => {
     });
 
     it('that is deleted takes its executions with it', async () => {
-      const own = new Executions(api, (await api.runningAgent({ templateId: 'blank' })).id);
       const { body } = await own.run('true');
       await api.call('DELETE', `/api/agents/${own.agentId}`);
       for (const response of [

@@ -56,7 +56,7 @@ export class Executions {
         if (status !== 200 || body.status === 'running') throw new Error(`It is ${JSON.stringify(body)}.`);
         return body;
       },
-      { timeoutMs, intervalMs: 50 },
+      { timeoutMs, intervalMs: 100 },
     );
   }
 
@@ -68,7 +68,7 @@ export class Executions {
         if (body.stdout === '') throw new Error(`${file} is empty.`);
         return body.stdout.trim();
       },
-      { timeoutMs: 10_000, intervalMs: 50 },
+      { timeoutMs: 10_000, intervalMs: 100 },
     );
   }
 }

@@ -107,8 +107,12 @@ export const describeFileChanges = (stack: () => Stack): void => {
   });
 
   describe('an agent', () => {
+    let id: string;
+    beforeAll(async () => {
+      ({ id } = await api.runningAgent({ templateId: 'blank' }));
+    }, 60_000);
+
     it('is woken by every file call', async () => {
-      const { id } = await api.runningAgent({ templateId: 'blank' });
       const own = new Files(stack, id);
       await own.write('a', 'x');
       for (const call of [
@@ -127,7 +131,6 @@ export const describeFileChanges = (stack: () => Stack): void => {
     });
 
     it('returns 409 agent_stopped for every file call if it is stopped, and 404 if it does not exist', async () => {
-      const { id } = await api.runningAgent({ templateId: 'blank' });
       await api.post(`/api/agents/${id}/stop`);
       const calls = (own: Files) => [
         own.list(),

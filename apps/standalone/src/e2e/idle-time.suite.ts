@@ -11,6 +11,7 @@ import type { Stack } from './stack.fixture.js';
 import { Webhook } from './webhooks.fixture.js';
 
 const IDLE_SECONDS = 15;
+const BLANK = { templateId: 'blank' };
 
 /** Calls a model from inside, in a process that outlives the command that starts it. */
 const CALL_IN_BACKGROUND = `setsid node --input-type=module -e '
@@ -32,6 +33,9 @@ export const describeIdleTime = (stack: () => Stack, upstream?: () => FakeUpstre
     expect((await api.call('PUT', `${PEOPLE}/${externalId}/policy`, { body })).status).toBe(200);
   };
 
+  const wake = async (agentId: string): Promise<void> =>
+    expect((await new Executions(api, agentId).run('true')).status).toBe(200);
+
   describe.concurrent('an agent with an idle time', () => {
     it('falls asleep when it is idle', async () => {
       const { id } = await api.runningAgent({ idleTtlSeconds: IDLE_SECONDS });
@@ -41,19 +45,19 @@ export const describeIdleTime = (stack: () => Stack, upstream?: () => FakeUpstre
     });
 
     it('falls asleep by the idle time of a policy that is set while it runs, or sleeps warm', async () => {
-      const [running, warm] = [await anOwner(api), await anOwner(api)];
+      const [running, warm] = [await anOwner(api, BLANK), await anOwner(api, BLANK)];
       await api.post(`/api/agents/${warm.agentId}/sleep`);
       for (const { externalId } of [running, warm]) await setIdleTime(externalId, IDLE_SECONDS);
-      expect((await api.chat(warm.agentId, 'awake?')).status).toBe(200);
+      await wake(warm.agentId);
       for (const { agentId } of [running, warm])
         expect(await api.inState(agentId, 'sleeping', 40_000)).toMatchObject({ stateReason: 'idle' });
     }, 100_000);
 
     it('stays awake beyond it under a policy that says always on, and sleeps by it again without', async () => {
-      const { externalId, agentId } = await anOwner(api, { idleTtlSeconds: IDLE_SECONDS });
+      const { externalId, agentId } = await anOwner(api, { ...BLANK, idleTtlSeconds: IDLE_SECONDS });
       await setIdleTime(externalId, 0);
       // Wakes it, should it have fallen asleep before.
-      expect((await api.chat(agentId, 'awake?')).status).toBe(200);
+      await wake(agentId);
       const until = Date.now() + 20_000;
       await eventually(() => Date.now() > until, { timeoutMs: 25_000, intervalMs: 500 });
       expect((await api.get(`/api/agents/${agentId}`)).body).toMatchObject({
@@ -64,7 +68,7 @@ export const describeIdleTime = (stack: () => Stack, upstream?: () => FakeUpstre
     }, 100_000);
 
     it('stays awake beyond it while a detached execution runs, and falls asleep afterwards', async () => {
-      const { id } = await api.runningAgent({ templateId: 'blank', idleTtlSeconds: IDLE_SECONDS });
+      const { id } = await api.runningAgent({ ...BLANK, idleTtlSeconds: IDLE_SECONDS });
       const own = new Executions(api, id);
       const execution = await own.begin('sleep 18; echo through');
       expect((await own.ended(execution, 30_000)).stdout).toBe('through\n');
@@ -75,9 +79,9 @@ export const describeIdleTime = (stack: () => Stack, upstream?: () => FakeUpstre
     it.runIf(upstream)('stays awake while a call of a model runs, which is its last activity', async () => {
       const response = Promise.withResolvers<undefined>();
       upstream?.().on('slow', { beforeHeaders: response.promise });
-      const { id } = await api.runningAgent({ templateId: 'blank', idleTtlSeconds: IDLE_SECONDS });
+      const { id } = await api.runningAgent({ ...BLANK, idleTtlSeconds: IDLE_SECONDS });
       await new Executions(api, id).run(CALL_IN_BACKGROUND);
-      await eventually(() => expect(upstream?.().requestsFor('slow')).toHaveLength(1));
+      await eventually(() => expect(upstream?.().requestsFor('slow')).toHaveLength(1), { intervalMs: 100 });
       const until = Date.now() + 20_000;
       await eventually(() => Date.now() > until, { timeoutMs: 25_000, intervalMs: 500 });
       expect((await api.get(`/api/agents/${id}`)).body).toMatchObject({ state: 'running', sleepAt: null });
@@ -87,7 +91,7 @@ export const describeIdleTime = (stack: () => Stack, upstream?: () => FakeUpstre
     });
 
     it('stays awake exactly while a console is open, even without input', async () => {
-      const { id } = await api.runningAgent({ templateId: 'blank', idleTtlSeconds: IDLE_SECONDS });
+      const { id } = await api.runningAgent({ ...BLANK, idleTtlSeconds: IDLE_SECONDS });
       const { socket } = openConsole(stack(), id);
       await once(socket, 'open');
       const until = Date.now() + 20_000;

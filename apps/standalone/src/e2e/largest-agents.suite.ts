@@ -28,9 +28,9 @@ const largestValues = (): readonly string[] => {
   });
 };
 
-const largestLabels = (count = 64): Record<string, string> =>
+const largestLabels = (): Record<string, string> =>
   Object.fromEntries(
-    Array.from({ length: count }, (_, n) => [`label${String(n)}`.padEnd(64, '.'), CONTROL.repeat(256)]),
+    Array.from({ length: 64 }, (_, n) => [`label${String(n)}`.padEnd(64, '.'), CONTROL.repeat(256)]),
   );
 
 /**
@@ -40,9 +40,9 @@ const largestLabels = (count = 64): Record<string, string> =>
 export const describeLargestAgents = (stack: () => Stack): void => {
   const api = new Api(stack);
 
-  const createLargest = async (): Promise<string> => {
+  const createLargest = async (): Promise<{ readonly id: string; readonly name: string }> => {
     const values = largestValues();
-    const { id } = await api.runningAgent({
+    const agent = await api.runningAgent({
       templateId: 'probe',
       instructions: INSTRUCTIONS,
       labels: largestLabels(),
@@ -50,10 +50,10 @@ export const describeLargestAgents = (stack: () => Stack): void => {
     });
     for (const [n, value] of values.entries()) {
       if (value === '') continue;
-      const put = await api.call('PUT', `/api/agents/${id}/env/${nameOf(n)}`, { body: { value } });
+      const put = await api.call('PUT', `/api/agents/${agent.id}/env/${nameOf(n)}`, { body: { value } });
       expect(put.status).toBe(200);
     }
-    return id;
+    return agent;
   };
 
   /** Stores variables without the API, as a version without limits accepted them. */
@@ -92,8 +92,8 @@ export const describeLargestAgents = (stack: () => Stack): void => {
   });
 
   describe('an agent with the maximum of data', () => {
-    it('can be created, listed, read, reloaded, restarted, woken and used, and refuses one more byte', async () => {
-      const id = await createLargest();
+    it('can be created, listed, read, reloaded, started again and used, and refuses one more byte', async () => {
+      const { id, name } = await createLargest();
       const path = `/api/agents/${id}`;
       const more = await api.call('PUT', `${path}/env/${nameOf(255)}`, { body: { value: 'x' } });
       expect([more.status, more.body['detail']]).toMatchObject([400, { code: 'invalid_request' }]);
@@ -105,11 +105,14 @@ export const describeLargestAgents = (stack: () => Stack): void => {
         labels: largestLabels(),
       });
 
-      for (const verb of ['env/reload', 'restart']) {
-        const moved = await api.post(`${path}/${verb}`);
-        expect([verb, moved.status, moved.body['state']]).toEqual([verb, 200, 'running']);
-        expect((await api.chat(id, `env ${nameOf(3)}`)).body.response).toBe(CONTROL.repeat(VALUE_CHARS));
-      }
+      const named = await api.get<{ items: { id: string }[] }>(
+        `/api/agents?name=${encodeURIComponent(name)}`,
+      );
+      expect(named.body.items).toMatchObject([{ id, labels: largestLabels() }]);
+
+      const reloaded = await api.post(`${path}/env/reload`);
+      expect([reloaded.status, reloaded.body['state']]).toEqual([200, 'running']);
+      expect((await api.chat(id, `env ${nameOf(3)}`)).body.response).toBe(CONTROL.repeat(VALUE_CHARS));
       await api.post(`${path}/stop`);
       expect((await api.post(`${path}/start`)).body['state']).toBe('running');
       expect((await api.chat(id, 'env BERTH_INSTRUCTIONS')).body.response).toBe(INSTRUCTIONS);
@@ -130,34 +133,6 @@ export const describeLargestAgents = (stack: () => Stack): void => {
         instructions: `${'€'.repeat(21_845)}ab`,
       });
       expect([status, body['detail']]).toMatchObject([400, { fields: [{ path: 'instructions' }] }]);
-    });
-
-    it('is listed among many of its kind, page by page', async () => {
-      const label = `crowd-${crypto.randomUUID().slice(0, 8)}`;
-      const created: string[] = [];
-      // Together more than 8 MiB of JSON.
-      for (let n = 0; n < 18; n++) {
-        const { body, status } = await api.post<{ id: string }>('/api/agents', {
-          name: `${label} ${String(n)}`,
-          templateId: 'blank',
-          instructions: INSTRUCTIONS,
-          labels: { ...largestLabels(63), [label]: '' },
-        });
-        expect(status).toBe(201);
-        created.push(body.id);
-      }
-      const seen: string[] = [];
-      let cursor = '';
-      do {
-        const page = await api.get<{ items: { id: string }[]; nextCursor: string | null }>(
-          `/api/agents?label=${label}&limit=200${cursor === '' ? '' : `&cursor=${cursor}`}`,
-        );
-        expect(page.status).toBe(200);
-        seen.push(...page.body.items.map(({ id }) => id));
-        cursor = page.body.nextCursor ?? '';
-      } while (cursor !== '');
-      expect(seen.toSorted()).toEqual(created.toSorted());
-      for (const id of created) await api.call('DELETE', `/api/agents/${id}`);
     });
   });
 };

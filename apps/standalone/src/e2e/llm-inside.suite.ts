@@ -46,7 +46,7 @@ export const describeLlmInside = (stack: () => Stack): void => {
     });
 
     it('of the other dialect gets errors in its shape, those of the upstream as they are', async () => {
-      const { id } = await api.runningAgent({ templateId: 'probe' });
+      const { id } = await api.runningAgent({ templateId: 'blank' });
       const inside = new AgentSchedules(api, id);
       const path = '/agent/v1/llm/anthropic/v1/messages';
       const body = { model: 'claude', max_tokens: 10, messages: CHAT.messages };

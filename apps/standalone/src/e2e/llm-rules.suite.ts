@@ -26,7 +26,7 @@ export const describeLlmRules = (stack: () => Stack, upstream: () => FakeUpstrea
     const api = new Api(stack);
     let agent: LlmAgent;
     beforeAll(async () => {
-      const { id } = await api.runningAgent({ templateId: 'probe', idleTtlSeconds: 0 });
+      const { id } = await api.runningAgent({ templateId: 'blank', idleTtlSeconds: 0 });
       agent = await LlmAgent.of(api, stack, id);
     });
     const send = (path: string, body: object, headers: Record<string, string> = {}): Promise<LlmReply> =>
@@ -138,7 +138,7 @@ export const describeLlmRules = (stack: () => Stack, upstream: () => FakeUpstrea
       });
 
       it('without a limit is what the cap affords; with one that is too large nothing is sent', async () => {
-        const { externalId, agentId } = await anOwner(api, { templateId: 'probe' });
+        const { externalId, agentId } = await anOwner(api, { templateId: 'blank' });
         const policy = { llm_spend_cap_cents_per_month: 2 };
         await api.call('PUT', `${PEOPLE}/${externalId}/policy`, { body: { policy } });
         const capped = await LlmAgent.of(api, stack, agentId);
@@ -166,18 +166,18 @@ export const describeLlmRules = (stack: () => Stack, upstream: () => FakeUpstrea
 
       it('never exceeds the credits, which only an upstream that bills above the limit takes below 0', async () => {
         const { id, key } = await openAccount(api, 'Credits at the limit');
-        const agentId = await runningAgentOf(api, key, { templateId: 'probe' });
+        const agentId = await runningAgentOf(api, key, { templateId: 'blank' });
         await api.post(`${ACCOUNTS}/${id}/credits`, { cents: 10 });
         const paying = await LlmAgent.of(api, stack, agentId, key);
         const gate = Promise.withResolvers<undefined>();
         upstream().on('paid', { beforeHeaders: gate.promise, usage: { input: 1_000, output: 1_000 } });
         const body = { model: 'paid', messages: HELLO, max_tokens: 1_000 };
-        const replies = Array.from({ length: 100 }, () => paying.request(CHAT, { body }));
+        const replies = Array.from({ length: 20 }, () => paying.request(CHAT, { body }));
         // Each reserves 3.1 cents.
         await eventually(() => expect(sentFor('paid')).toHaveLength(3), SETTLED);
         gate.resolve(undefined);
         const refused = (await Promise.all(replies)).filter(({ status }) => status !== 200);
-        expect(refused).toHaveLength(97);
+        expect(refused).toHaveLength(17);
         for (const reply of refused)
           expect([reply.status, ...errorOf(CHAT, reply)]).toEqual([
             402,
@@ -223,10 +223,8 @@ export const describeLlmRules = (stack: () => Stack, upstream: () => FakeUpstrea
 
       it.each([
         [CHAT, 'late-error', { errorIn200: 'stream' }, 'failed'],
-        [CHAT, 'late-error', { errorIn200: 'body' }, 'failed'],
         [RESPONSES, 'late-error', { status: 500 }, 'failed'],
         [MESSAGES, 'claude-broken', { errorIn200: 'body' }, 'failed'],
-        [MESSAGES, 'claude-broken', { status: 401 }, 'failed'],
         [MESSAGES, 'claude-broken', { usage: 'omitted' }, 'estimated'],
       ] as const)('by a stream of %s from %s, which is %j, is %s', async (path, model, behaviour, status) => {
         upstream().on(model, { ...behaviour, turns: [{ text: 'a long answer' }] });

@@ -4,6 +4,7 @@ import type { Env } from '@berth/config';
 import { eventually } from '@berth/testing';
 import { FakeUpstream, UPSTREAM_KEY, type Dialect } from '@berth/testing/upstream';
 import type { Api } from './api.fixture.js';
+import { Executions } from './executions.fixture.js';
 import type { Stack } from './stack.fixture.js';
 
 /** Each test that makes the upstream faulty has a model of its own, so that tests can run side by side. */
@@ -32,7 +33,6 @@ const MODELS: Readonly<Record<string, Dialect>> = {
   'parts-of-price': 'openai',
   'claude-shown': 'anthropic',
   'claude-parts': 'anthropic',
-  'claude-flooded': 'anthropic',
   'claude-broken': 'anthropic',
 };
 
@@ -119,10 +119,9 @@ export class LlmAgent {
 
   /** `key` is one of the agent's account; default: the first account's. */
   static async of(api: Api, stack: () => Stack, agentId: string, key?: string): Promise<LlmAgent> {
-    const path = `/api/agents/${agentId}/chat`;
     const options = key === undefined ? {} : { key };
-    const { body } = await api.post<{ response: string }>(path, { message: 'env OPENAI_API_KEY' }, options);
-    return new LlmAgent(api, stack, agentId, body.response);
+    const { body } = await new Executions(api, agentId).run('printf %s "$OPENAI_API_KEY"', {}, options);
+    return new LlmAgent(api, stack, agentId, body.stdout);
   }
 
   /**

@@ -24,7 +24,10 @@ export const runningAgentOf = async (api: Api, key: string, more: object = {}): 
   const agent = { name, templateId: 'echo', ...more };
   const { id } = (await api.post<{ id: string }>('/api/agents', agent, { key })).body;
   await eventually(
-    async () => expect((await api.get(`/api/agents/${id}`, { key })).body['state']).toBe('running'),
+    async () =>
+      expect((await api.get(`/api/agents/${id}?wait=running&timeout=5`, { key })).body['state']).toBe(
+        'running',
+      ),
     { timeoutMs: 30_000 },
   );
   return id;

@@ -30,6 +30,7 @@ export const describePlans = (stack: () => Stack, { hangUp, printed }: Processes
     writeFileSync(file(), `${withoutPlans}\nplans:\n${plans.map((plan) => `  - ${plan}\n`).join('')}`);
     hangUp();
   };
+  const BLANK = { templateId: 'blank' };
   const DEFAULT = '{ id: default, hosting: metered }';
   const FEW = '{ id: few, hosting: metered, maxAgents: 3 }';
   const NONE = '{ id: none, hosting: metered, maxAgents: 0 }';
@@ -45,10 +46,13 @@ export const describePlans = (stack: () => Stack, { hangUp, printed }: Processes
   const untilReadByAll = async (): Promise<void> => {
     const { id, key } = await openedWith('none');
     const create = () => api.post('/api/agents', { name: crypto.randomUUID(), templateId: 'blank' }, { key });
-    await eventually(async () => {
-      const responses = await Promise.all(Array.from({ length: 8 }, create));
-      expect(new Set(responses.map(codeOf))).toEqual(new Set(['plan_limit_reached']));
-    });
+    await eventually(
+      async () => {
+        const responses = await Promise.all(Array.from({ length: 8 }, create));
+        expect(new Set(responses.map(codeOf))).toEqual(new Set(['plan_limit_reached']));
+      },
+      { intervalMs: 250 },
+    );
     await give(id, 'default');
   };
 
@@ -108,7 +112,7 @@ export const describePlans = (stack: () => Stack, { hangUp, printed }: Processes
       const usage = async () => (await api.get<SeatUsage>('/api/v1/usage/daily', { key })).body;
       const { totals: before } = await usage();
       expect([before.hostingCents, before.unallocatedCents > 0]).toEqual([0, true]);
-      const ids = [await runningAgentOf(api, key), await runningAgentOf(api, key)];
+      const ids = [await runningAgentOf(api, key, BLANK), await runningAgentOf(api, key, BLANK)];
       await eventually(async () => {
         const { rows, totals } = await usage();
         expect(rows.map(({ agentId }) => agentId).toSorted()).toEqual(expect.arrayContaining(ids.toSorted()));

@@ -51,7 +51,7 @@ export const describeSchedules = (stack: () => Stack): void => {
     });
 
     it('of an invalid list is refused by the name of its entry, and nothing is changed', async () => {
-      const { id } = await api.runningAgent({ templateId: 'probe' });
+      const { id } = await api.runningAgent({ templateId: 'blank' });
       const own = new AgentSchedules(api, id);
       const valid = { id: 'kept', cron: '0 9 * * 1-5', tz: 'Europe/Berlin' };
       expect((await own.publish(valid)).status).toBe(200);
@@ -96,7 +96,7 @@ export const describeSchedules = (stack: () => Stack): void => {
     });
 
     it('may have the largest list that there is, and nextRunAt takes precedence over cron', async () => {
-      const { id } = await api.runningAgent({ templateId: 'probe' });
+      const { id } = await api.runningAgent({ templateId: 'blank' });
       const own = new AgentSchedules(api, id);
       const crons = [
         '@hourly',

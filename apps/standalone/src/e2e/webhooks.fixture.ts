@@ -101,7 +101,7 @@ export class Webhook {
           throw new Error(`${deliveryId} has not ended: ${JSON.stringify(found)}`);
         return found;
       },
-      { timeoutMs: 60_000 },
+      { timeoutMs: 60_000, intervalMs: 100 },
     );
   }
 
