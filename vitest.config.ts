@@ -37,7 +37,15 @@ const kinds = [
     testTimeout: 30_000,
     isolate: false,
   },
-  { name: 'e2e', include: all('e2e-spec'), ...WAITING, testTimeout: 180_000, isolate: true },
+  // Its concurrent tests wait for idle times and schedules.
+  {
+    name: 'e2e',
+    include: all('e2e-spec'),
+    ...WAITING,
+    testTimeout: 180_000,
+    isolate: true,
+    maxConcurrency: 10,
+  },
   { name: 'int-alone', include: OWN_PROCESS, ...WAITING, testTimeout: 90_000, isolate: true },
   {
     name: 'int',
