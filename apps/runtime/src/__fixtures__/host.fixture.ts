@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { ReportObservation } from '@berth/contracts/agents';
 import type { ChangeFile, FileChange, StartAgent, Transfer } from '@berth/contracts/runtime';
+import type { DeliverToProgram } from '@berth/guest-protocol';
 import { newId } from '@berth/kernel';
 import { createLogger } from '@berth/telemetry';
 import type { ServerCertificate } from '@berth/sockets';
@@ -136,8 +137,14 @@ export class HostFixture {
     };
   }
 
-  async deliver(agentId: string, epoch: number, message: string, deliveryId = newId('dlv')): Promise<string> {
-    const request = { deliveryId, conversationId: 'cnv_1', message };
+  async deliver(
+    agentId: string,
+    epoch: number,
+    message: string,
+    deliveryId = newId('dlv'),
+    more: Pick<DeliverToProgram, 'source'> = {},
+  ): Promise<string> {
+    const request = { deliveryId, conversationId: 'cnv_1', message, ...more };
     return (await this.agents.of(agentId).awakeAt(epoch).deliver(request)).response;
   }
 

@@ -197,7 +197,7 @@ export class BoxedGuest {
   /** A message that waits for its turn in the guest is abandoned when no caller waits for it any more. */
   async deliver(message: DeliverToProgram): Promise<DeliveredMessage> {
     const caller = requestContext.current()?.caller;
-    return this.during('chat', ({ ending }) =>
+    return this.during(message.source ?? 'chat', ({ ending }) =>
       this.#deliveries.during(message.deliveryId, caller, async () => {
         for (;;) {
           const delivered = await this.#deliver(message, ending);

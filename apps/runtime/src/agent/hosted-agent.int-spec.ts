@@ -150,6 +150,16 @@ describe('an agent on a host', () => {
     );
   });
 
+  it('was last used for a chat, a webhook or a schedule, whatever its message came from', async () => {
+    const agentId = await start();
+    for (const source of ['webhook', 'schedule'] as const) {
+      await host.deliver(agentId, 1, 'hello', newId('dlv'), { source });
+      expect(host.activities.get(agentId)).toMatchObject({ lastActivityKind: source });
+    }
+    await host.deliver(agentId, 1, 'hello');
+    expect(host.activities.get(agentId)).toMatchObject({ lastActivityKind: 'chat' });
+  });
+
   it('falls asleep after its idle time, but never during a chat', async () => {
     const agentId = await start({ idleTtlSeconds: 1 });
     const chat = holdOpen(agentId, 1, newId('dlv'));
