@@ -24,7 +24,7 @@ const PROCESSORS = availableParallelism();
 // Most of these tests wait for deadlines and restarts, so one more of them than processors runs at a time. More only make
 // each other late: with five, two processors are never idle, and starts that others wait for take a minute. The kinds have
 // one queue, so that no processor idles while the last end-to-end tests wait.
-const WAITING = { groupOrder: 2, maxWorkers: PROCESSORS + 1 };
+const WAITING = { groupOrder: 2, maxWorkers: PROCESSORS + 2 };
 
 // The timeouts only end tests that hang: a busy machine takes four times as long as a quiet one. A test whose subject is a
 // deadline measures it.
