@@ -50,6 +50,17 @@ const randomTriple = (dice: Dice): Triple => {
   return { expression: [minute, hour, day, month, weekday].join(' '), zone, moment };
 };
 
+/** The next time in the other library; null where it gives up, which it does for rare times. */
+const theirsOf = ({ expression, zone, moment }: Triple): number | null => {
+  const theirs = CronExpressionParser.parse(expression, { tz: zone, currentDate: new Date(moment) });
+  try {
+    return theirs.next().getTime();
+  } catch (error) {
+    if (error instanceof Error && error.message.includes('loop limit exceeded')) return null;
+    throw error;
+  }
+};
+
 /** Whether the clocks of the zone change between two moments, or within a day of them. */
 const hasChange = (zone: Zone, from: number, to: number): boolean => {
   const offset = zone.offsetAt(from - DAY_MS);
@@ -112,11 +123,9 @@ export const describeRandomCronTimes = ({
       for (let nth = 0; nth < count; nth++) {
         const { expression, zone, moment } = randomTriple(dice);
         const ours = timesOf(expression, zone).after(moment);
-        const theirs = CronExpressionParser.parse(expression, { tz: zone, currentDate: new Date(moment) })
-          .next()
-          .getTime();
+        const theirs = theirsOf({ expression, zone, moment });
         if (ours === theirs) same++;
-        else if (!hasChange(zoneOf(zone), moment, Math.min(theirs, ours ?? theirs)))
+        else if (theirs !== null && !hasChange(zoneOf(zone), moment, Math.min(theirs, ours ?? theirs)))
           different.push({ expression, zone, moment: new Date(moment), ours, theirs });
       }
       expect(different).toEqual([]);
