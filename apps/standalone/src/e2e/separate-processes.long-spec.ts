@@ -8,7 +8,6 @@ import { anOwner, fresh, PEOPLE, type AgentOwner } from './end-users.fixture.js'
 import { describeKilledSenders } from './killed-senders.suite.js';
 import { describeKilledLlm } from './llm-calls.suite.js';
 import { provideModels } from './llm.fixture.js';
-import { describeOneCallEach } from './one-call-each.suite.js';
 import { describeRecount } from './recount.suite.js';
 import { describeState, startSeparateStack, type SeparateStack } from './separate-processes.fixture.js';
 import { temporaryFolder } from './stack.fixture.js';
@@ -42,7 +41,6 @@ afterAll(async () => {
 });
 
 describe('every service as a separate process, with two each of gateway, agents, exec and schedules', () => {
-  describeOneCallEach(running);
   describeCaps(running, async () => {
     await running().replace('agents');
     await running().replace('agents-2');

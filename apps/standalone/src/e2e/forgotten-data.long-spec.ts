@@ -1,6 +1,5 @@
 import { describe, it } from 'vitest';
-import { expectForgotten, stack, useStack, type StartStack } from './forgotten-data.fixture.js';
-import { describeOneCallEach } from './one-call-each.suite.js';
+import { expectForgotten, useStack, type StartStack } from './forgotten-data.fixture.js';
 import { startSeparateStack } from './separate-processes.fixture.js';
 
 const inSeparateProcesses: StartStack = async (path, env) => {
@@ -14,7 +13,4 @@ describe('with every service in a separate process', () => {
   it('no log, message or trace has personal data in plaintext, and nothing has it once its end user is deleted', async () => {
     await expectForgotten();
   });
-
-  // After the other, which expects the keys of one end user.
-  describeOneCallEach(() => stack);
 });
