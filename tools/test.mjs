@@ -9,7 +9,7 @@ import { ensurePrograms } from './ensure-programs.mjs';
 import { runChild } from './run-child.mjs';
 import { logUnstable, runWithRepetition } from './repeated-tests.mjs';
 import { printCosts, startMeasuring } from './suite-costs/measure.mjs';
-import { writeTable } from './suite-costs/table.mjs';
+import { grownFiles, readTable, writeTable } from './suite-costs/table.mjs';
 import { lastCountLine, reportIn } from './test-counts.mjs';
 
 // `npm test`: sets the checkout up if needed, runs the checks and every test, and ends with "N passed, N failed".
@@ -35,9 +35,11 @@ await runTool(async () => {
   ]);
   const tests = await runWithRepetition(vitestArguments, (chosen) => runVitest(node, chosen, measured.env));
   const costs = measured.stop();
-  const [passed, failed] = [checks.passed + tests.passed, checks.failed + tests.failed];
   printCosts(costs);
   if (writesTable) writeTable(costs);
+  const grown = isWholeRun && costs.files !== undefined ? grownFiles(readTable().files, costs.files) : [];
+  for (const problem of grown) log(problem);
+  const [passed, failed] = [checks.passed + tests.passed, checks.failed + tests.failed + grown.length];
   logUnstable(tests);
   log(`\n${passed} passed, ${failed} failed`);
   return failed === 0 && (tests.passed > 0 || isShard) ? 0 : 1;

@@ -54,14 +54,14 @@ export function printCosts({ minutes, seconds, files }) {
     log(`${String(cost).padStart(8)} s  ${file}`);
 }
 
-/** A file counts once for each time that it ran. */
+/** Of a file that ran again, the first run counts. */
 function readFiles(output) {
   const files = {};
   const lines = existsSync(output) ? readFileSync(output, 'utf8').trim().split('\n') : [];
   for (const line of lines.filter(Boolean)) {
     const { file, seconds } = JSON.parse(line);
     const path = relative(ROOT, file);
-    files[path] = (files[path] ?? 0) + seconds;
+    files[path] ??= seconds;
   }
   return files;
 }

@@ -226,7 +226,9 @@ describe('the locks of a process', () => {
     await eventually(() => one.holds);
     const two = contend(standby, 'standby:1');
     const samples: number[] = [];
-    await eventually(async () => samples.push((await sessionsOf('lock-standby')).length) >= 200);
+    await eventually(async () => samples.push((await sessionsOf('lock-standby')).length) >= 200, {
+      intervalMs: 20,
+    });
     expect(samples.filter((sessions) => sessions > 0).length).toBeLessThan(20);
     expect([one.holds, two.times]).toEqual([true, 0]);
     await direct.query(
