@@ -21,10 +21,9 @@ const CROWD = 'libs/platform/service/src/connections.int-spec.ts';
 
 const PROCESSORS = availableParallelism();
 
-// Most of these tests wait for deadlines and restarts, so one more of them than processors runs at a time. More only make
-// each other late: with five, two processors are never idle, and starts that others wait for take a minute. The kinds have
-// one queue, so that no processor idles while the last end-to-end tests wait.
-const WAITING = { groupOrder: 2, maxWorkers: PROCESSORS + 2 };
+// These tests use a processor a third of their time, and wait for deadlines and restarts otherwise, so more of them than
+// processors run at a time. The kinds have one queue, so that no processor idles while the last end-to-end tests wait.
+const WAITING = { groupOrder: 2, maxWorkers: PROCESSORS + 3 };
 
 // The timeouts only end tests that hang: a busy machine takes four times as long as a quiet one. A test whose subject is a
 // deadline measures it.
