@@ -128,9 +128,14 @@ export const startStandaloneStack = async (
     BERTH_WARM_SLEEP_SECONDS: '3',
   };
   const program = Program.start('standalone', { ...own, ...env }, options);
-  const [, url = ''] = await program.untilPrinted(/Berth is ready at (http:\/\/\S+)/);
   const stop = async (): Promise<void> => void (await program.end('SIGTERM'));
-  return { urls: [url], key: readKey(dataDir), dataDir, program, stop };
+  try {
+    const [, url = ''] = await program.untilPrinted(/Berth is ready at (http:\/\/\S+)/);
+    return { urls: [url], key: readKey(dataDir), dataDir, program, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 };
 
 export const readKey = (dataDir: string): string =>
