@@ -37,6 +37,11 @@ describe('metrics', () => {
     expect((await fetch(`http://127.0.0.1:${telemetry.metricsPort}/other`)).status).toBe(404);
   });
 
+  it('are served on no other address', async () => {
+    telemetry = await startTelemetry({ service: 'test', metricsPort: 0 });
+    await expect(fetch(`http://127.0.0.2:${telemetry.metricsPort}/metrics`)).rejects.toThrow('fetch failed');
+  });
+
   it('come with a readiness that is 503 until the service has started and after it begins to stop', async () => {
     telemetry = await startTelemetry({ service: 'test', metricsPort: 0 });
     const url = `http://127.0.0.1:${telemetry.metricsPort}/ready`;

@@ -1,3 +1,4 @@
+import { BlockList, isIPv6 } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { hostBatch, insideBatch, parseInterfaces, parseTakenNetworks } from './link-batches.js';
 import {
@@ -114,6 +115,40 @@ describe('the rules', () => {
     expect(rules.indexOf('fib daddr type != unicast goto refuse')).toBeLessThan(
       rules.indexOf('jump outward'),
     );
+  });
+
+  it('close every network that is not public', () => {
+    const rules = ruleSet(planOf(), PUBLIC, PORTS);
+    const closedIn = (family: 'ipv4' | 'ipv6'): BlockList => {
+      const set = new RegExp(`type ${family}_addr; flags interval; elements = { ([^}]*) }`);
+      const closed = new BlockList();
+      for (const network of set.exec(rules)?.[1]?.split(', ') ?? []) {
+        const [address = '', bits] = network.split('/');
+        closed.addSubnet(address, Number(bits), family);
+      }
+      return closed;
+    };
+    // Apart, because an IPv4 address would match a network of mapped ones.
+    const closed = { ipv4: closedIn('ipv4'), ipv6: closedIn('ipv6') };
+    const isClosed = (address: string): boolean => {
+      const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+      return closed[family].check(address, family);
+    };
+    const metadata = ['169.254.169.254', '168.63.129.16', 'fd00:ec2::254', '64:ff9b::a9fe:a9fe'];
+    const ipv4 = ['10.1.2.3', '100.64.0.1', '127.0.0.1', '172.31.255.255', '192.168.1.1', '198.19.255.254'];
+    const ipv6 = [
+      '::1',
+      '::ffff:10.1.2.3',
+      'fc00::1',
+      'fe80::1',
+      'ff02::1',
+      '2002:a00:1::',
+      '64:ff9b::c0a8:101',
+    ];
+    const special = [...metadata, ...ipv4, '224.0.0.1', '240.0.0.1', ...ipv6];
+    expect(special.filter((address) => !isClosed(address))).toEqual([]);
+    const open = ['1.1.1.1', '172.32.0.1', '192.0.2.1', '2606:4700::1111', '64:ff9b::101:101'];
+    expect(open.filter(isClosed)).toEqual([]);
   });
 
   it('refuse everything if the operator closes the network', () => {
