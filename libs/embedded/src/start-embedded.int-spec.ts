@@ -132,9 +132,10 @@ describe('the embedded infrastructure', () => {
   it('flushes commits to disk and accepts enough connections', async () => {
     const rows = await query(
       running.databaseUrl,
-      `SELECT current_setting('fsync') AS fsync, current_setting('max_connections') AS connections`,
+      `SELECT current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS waits,
+         current_setting('max_connections') AS connections`,
     );
-    expect(rows).toEqual([{ fsync: 'on', connections: '100' }]);
+    expect(rows).toEqual([{ fsync: 'on', waits: 'on', connections: '100' }]);
   });
 
   it.each(['nats', 'eventStore', 'postgres'])('restarts a killed %s on the same port', async (name) => {

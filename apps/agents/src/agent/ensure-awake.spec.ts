@@ -257,6 +257,16 @@ describe('ensuring that an agent is awake', () => {
     });
   });
 
+  it('does not wake the agent of another account that it knows to be asleep', async () => {
+    await given(...running, asleep(1, 'cold'));
+    await memory.agents.load(agentId);
+    await expect(handler().handle(request({ accountId: 'acc_2' }))).rejects.toMatchObject({
+      kind: 'not_found',
+      code: 'agent_not_found',
+    });
+    expect(await memory.after(agentId, 4)).toEqual([]);
+  });
+
   it('fails with agent_unavailable while the host cannot be reached, and leaves the start in the log', async () => {
     memory = new MemoryAgents();
     await given(...running, asleep(1, 'cold'));

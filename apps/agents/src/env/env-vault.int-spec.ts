@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { AGENT_LIMITS, type EnvVarView } from '@berth/contracts/agents';
 import { VARIABLE_VALUE_CHARS } from '@berth/contracts/schema';
 import { newId } from '@berth/kernel';
-import { openDatabase, parseKeyring, SecretBox, type Database } from '@berth/persistence';
+import { lockKey, openDatabase, parseKeyring, SecretBox, type Database } from '@berth/persistence';
 import { createLogger } from '@berth/telemetry';
-import { startTestInfra, type TestInfra } from '@berth/testing';
+import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAgentsTables } from '../migrations/2026-11-21-agents.js';
 import { migrations } from '../migrations/migrations.js';
@@ -86,6 +86,30 @@ describe('the vault of variables', () => {
     expect((await put(agentId, key, 'renewed')).value).toBe('renewed');
     await vault().remove(agentId, newId('cmd'), key);
     expect((await put(agentId, 'IN_ITS_PLACE', 'x')).value).toBe('x');
+  });
+
+  it('waits for another process that is about to set the last variables', async () => {
+    const agentId = newId('agt');
+    const [, other] = databases;
+    const written = await other?.transaction(async (tx) => {
+      await tx.query('SELECT pg_advisory_xact_lock($1)', [lockKey(`env_vault/${agentId}`)]);
+      await tx.query(
+        `INSERT INTO env_vault (agent_id, key, sealed, bytes, is_secret, updated_at)
+         SELECT $1, 'NAME_' || n, '', 1, false, now() FROM generate_series(1, $2::integer) AS n`,
+        [agentId, AGENT_LIMITS.variables],
+      );
+      const waiting = put(agentId, 'ONE_MORE', 'x');
+      waiting.catch(() => undefined);
+      await eventually(async () => {
+        const locks = await other.query(
+          `SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
+           WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted`,
+        );
+        expect(locks).toHaveLength(1);
+      });
+      return { waiting };
+    });
+    await expect(written?.waiting).rejects.toMatchObject({ kind: 'invalid', code: 'invalid_request' });
   });
 
   it('limits names and values of an agent to 1 MiB, even when several processes set them concurrently', async () => {

@@ -73,6 +73,30 @@ describe('the agents of a plan', () => {
     expect(listed).toHaveLength(3);
   });
 
+  it('wait for a creation in another process that is about to take the last places', async () => {
+    const { waiting } = await test.database.transaction(async (other) => {
+      await other.query(`SELECT pg_advisory_xact_lock(hashtextextended('agents/seats/' || $1, 0))`, [
+        accountId,
+      ]);
+      await other.query(
+        `INSERT INTO agent_seats (agent_id, attempt, account_id, taken_at)
+         SELECT unnest($1::text[]), 0, $2, now()`,
+        [Array.from({ length: 3 }, () => newId('agt')), accountId],
+      );
+      const creation = create();
+      creation.catch(() => undefined);
+      await eventually(async () => {
+        const locks = await test.database.query(
+          `SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
+           WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted`,
+        );
+        expect(locks).toHaveLength(1);
+      });
+      return { waiting: creation };
+    });
+    await expect(waiting).rejects.toMatchObject(refused);
+  });
+
   it('leave room as soon as a deletion is accepted, and not for one more', async () => {
     const [first] = await Promise.all([create(), create(), create()]);
     await expect(create()).rejects.toMatchObject(refused);

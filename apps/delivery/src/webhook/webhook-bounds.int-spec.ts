@@ -1,5 +1,4 @@
 import { agentsRequests } from '@berth/contracts/agents';
-import { WEBHOOK_LIMITS } from '@berth/contracts/delivery';
 import { ProjectionRunner } from '@berth/event-store';
 import { DomainError, newId, type ErrorKind } from '@berth/kernel';
 import { SecretBox, type Database } from '@berth/persistence';
@@ -11,11 +10,16 @@ import { envelope, ServedDelivery } from '../fixtures/served-delivery.fixture.js
 import { AgentWebhooks } from '../fixtures/webhooks.fixture.js';
 import { WebhookListQuery } from '../webhook-list/webhook-list.query.js';
 import { webhookListProjection } from '../webhook-list/webhook-list.projection.js';
-import { HELD_FOR_MS } from './webhook-hold.js';
 import { WebhookStreams } from './webhook-delivery.streams.js';
 import { WebhookRate } from './webhook-rate.js';
 import { WebhookUpkeep } from './webhook-upkeep.js';
 import { WebhookVault, type Acceptance, type StoredWebhook } from './webhook-vault.js';
+
+/** As the contract has them: a test that took them from the code would accept any other. */
+const BOUNDS = {
+  ...{ queuedDeliveries: 1_000, queuedBytes: 64 * 1024 * 1024 },
+  ...{ perMinute: 30, heldMs: 24 * 3_600_000 },
+};
 
 const PER_MINUTE = 40;
 const box = new SecretBox({ current: 'k1', keys: new Map([['k1', Buffer.alloc(32, 7)]]) });
@@ -85,7 +89,7 @@ describe('the queue of an agent', () => {
       await database.query(
         `INSERT INTO delivery_vault.webhook_bodies (delivery_id, account_id, agent_id, bytes)
          SELECT $1 || '_' || n, 'acc_1', $1, 1 FROM generate_series(1, $2) n`,
-        [agent.agentId, WEBHOOK_LIMITS.queuedDeliveries - places],
+        [agent.agentId, BOUNDS.queuedDeliveries - places],
       );
       const fits = await Promise.all(Array.from({ length: 4 * places }, () => enqueue(vault, stored(1))));
       expect(fits.filter((one) => one)).toHaveLength(places);
@@ -99,7 +103,7 @@ describe('the queue of an agent', () => {
 
   it('holds 64 MiB; a delivery beyond is refused, and not stored', async () => {
     await asVault(async (vault) => {
-      const { queuedBytes } = WEBHOOK_LIMITS;
+      const { queuedBytes } = BOUNDS;
       expect(await enqueue(vault, stored(queuedBytes - 2))).toBe(true);
       expect(await codeOf(agent.invoke({ bytes: 3 }))).toEqual(['queue_full', 60]);
       expect((await agent.list()).items).toEqual([]);
@@ -122,14 +126,14 @@ describe('the queue of an agent', () => {
         })),
       );
     await asVault(async (vault) => {
-      const left = Array.from({ length: WEBHOOK_LIMITS.perMinute + 10 }, (_, n) => n).values();
+      const left = Array.from({ length: BOUNDS.perMinute + 10 }, (_, n) => n).values();
       const batches: Acceptance[] = [];
       const work = async (): Promise<void> => {
         for (const n of left) batches.push(...(await vault.accept(batchOf(n), plenty)));
       };
       await Promise.all([work(), work(), work(), work()]);
       const outcomes = batches.map(({ outcome }) => outcome);
-      expect(outcomes.filter((one) => one === 'stored')).toHaveLength(6 * 3 * WEBHOOK_LIMITS.perMinute);
+      expect(outcomes.filter((one) => one === 'stored')).toHaveLength(6 * 3 * BOUNDS.perMinute);
       expect(outcomes.filter((one) => one === 'too_many_calls')).toHaveLength(6 * 3 * 10);
       for (const agentId of agents) await vault.removeAllOf(agentId);
     });
@@ -162,7 +166,7 @@ describe('the queue of an agent', () => {
 describe('a webhook that was accepted 24 h ago', () => {
   it('has failed if its agent still cannot take it, and the next one waits on', async () => {
     refuse('conflict', 'agent_stopped');
-    const old = await acceptedAt(HELD_FOR_MS);
+    const old = await acceptedAt(BOUNDS.heldMs);
     const young = (await agent.invoke()).deliveryId;
     const code = 'agent_unavailable_for_24h';
     expect(await agent.ended(old)).toMatchObject({ status: 'failed', attempts: 0, error: { code } });
@@ -171,7 +175,7 @@ describe('a webhook that was accepted 24 h ago', () => {
 
   it('waits on while its end user is suspended', async () => {
     refuse('forbidden', 'end_user_suspended');
-    const old = await acceptedAt(HELD_FOR_MS);
+    const old = await acceptedAt(BOUNDS.heldMs);
     const asked = (): number => delivery.fakes.requestsOf(agentsRequests.ensureAwake).length;
     await eventually(() => asked() >= 3, { timeoutMs: 20_000 });
     await eventually(async () =>
@@ -180,7 +184,7 @@ describe('a webhook that was accepted 24 h ago', () => {
   });
 
   it('is handed over if its agent can take it', async () => {
-    expect(await agent.ended(await acceptedAt(HELD_FOR_MS * 2))).toMatchObject({ status: 'delivered' });
+    expect(await agent.ended(await acceptedAt(BOUNDS.heldMs * 2))).toMatchObject({ status: 'delivered' });
   });
 });
 

@@ -27,6 +27,7 @@ describe('a list of arguments', () => {
       '*',
       'a  b',
       "it's",
+      "'; echo no; '",
       '; echo no',
       '',
       '\n',
