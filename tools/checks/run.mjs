@@ -14,6 +14,7 @@ import { checkGraph } from './graph.check.mjs';
 import { checkDeclarations, checkImports } from './imports.check.mjs';
 import { checkMetrics } from './metrics.mjs';
 import { checkMoney } from './money.check.mjs';
+import { checkMutations } from './mutations.check.mjs';
 import { checkLock } from './lock.check.mjs';
 import { checkOperatorSchema } from './operator-schema.mjs';
 import { checkPlaces } from './places.check.mjs';
@@ -49,6 +50,7 @@ const CHECKS = [
   ['prefixes of secrets', checkSecrets],
   ['money is never a float', checkMoney],
   ['sizes', checkSizes],
+  ['breaks of npm run mutate', checkMutations],
   ['declared error codes', checkErrorCodes],
   ['docs/errors.md', checkErrors],
   ['golden events', checkGoldenEvents],

@@ -1,0 +1,68 @@
+/** The command line. */
+export const CLI = [
+  {
+    guarantee: 'The key is never sent to another host.',
+    file: 'apps/cli/src/api-client.ts',
+    find: "redirect: 'error',",
+    replace: "redirect: 'follow',",
+    test: 'apps/cli/src/run.spec.ts',
+    title: 'is not sent to another host by a redirect',
+  },
+  {
+    guarantee: 'A malformed key is neither sent nor printed.',
+    file: 'apps/cli/src/api-client.ts',
+    find: 'if (isWellFormedKey(key)) return key;',
+    replace: "if (isWellFormedKey(key) || key !== '') return key;",
+    test: 'apps/cli/src/run.spec.ts',
+    title: 'is neither sent nor printed when it is malformed',
+  },
+  {
+    guarantee: 'An error of the command line names its code and request id.',
+    file: 'apps/cli/src/api-client.ts',
+    find: "const trailer = requestId === null ? '' : ` [request ${requestId}]`;",
+    replace: "const trailer = requestId === null ? '' : '';",
+    test: 'apps/cli/src/run.spec.ts',
+    title: 'exits 1 with the code, message and request id of an error',
+  },
+  {
+    guarantee: 'Exit code 3 says that Berth is unreachable or cannot serve.',
+    file: 'apps/cli/src/api-client.ts',
+    find: 'const exitCode = response.status >= 500 || response.status === 429 ? EXIT.unavailable : EXIT.refused;',
+    replace:
+      'const exitCode = response.status > 503 || response.status === 429 ? EXIT.unavailable : EXIT.refused;',
+    test: 'apps/cli/src/run.spec.ts',
+    title: 'is exit code 3 at %i',
+  },
+  {
+    guarantee: 'A list follows its pages to the last.',
+    file: 'apps/cli/src/commands/keys.command.ts',
+    find: 'cursor = page.nextCursor;',
+    replace: 'cursor = page.nextCursor === null ? null : null;',
+    test: 'apps/cli/src/run.spec.ts',
+    title: 'follows the cursor to the last page',
+  },
+  {
+    guarantee: 'No name of others moves the cursor of a terminal.',
+    file: 'apps/cli/src/output/table.ts',
+    find: "text.replaceAll(/\\p{C}/gu, '?');",
+    replace: "text.replaceAll(/\\p{Co}/gu, '?');",
+    test: 'apps/cli/src/run.spec.ts',
+    title: 'replaces the control characters in a name',
+  },
+  {
+    guarantee: 'Sums of usage lose no millionth of a cent.',
+    file: 'apps/cli/src/output/usage-groups.ts',
+    find: 'total + (parseCents(figure) ?? 0n), 0n)),',
+    replace: 'total + (parseCents(Math.floor(figure)) ?? 0n), 0n)),',
+    test: 'apps/cli/src/usage.spec.ts',
+    title: 'sums up by end user without losing a millionth of a cent',
+  },
+  {
+    guarantee: 'A token is shown only where a script can capture it.',
+    file: 'apps/cli/src/commands/end-user-token.command.ts',
+    find: '`Token for ${agentId} with',
+    replace: '`Token ${token} for ${agentId} with',
+    test: 'apps/cli/src/end-user-token.spec.ts',
+    title: 'prints only the token to standard output, and never to standard error',
+  },
+];

@@ -1,0 +1,173 @@
+const DECIDER = 'apps/exec/src/execution/execution.decider.ts';
+const DECIDER_SPEC = 'apps/exec/src/execution/execution.decider.spec.ts';
+const SENDING = 'apps/exec/src/submission/sending.ts';
+const SENDING_SPEC = 'apps/exec/src/submission/sending.spec.ts';
+const PROCESS = 'apps/guest/src/execution/execution-process.ts';
+const ENDINGS = 'apps/guest/src/execution/end-executions.int-spec.ts';
+const COMMANDS = 'apps/guest/src/execution/guest-executions.int-spec.ts';
+
+/** Executions: submission, outcome, output. */
+export const EXECUTIONS = [
+  {
+    guarantee: 'An execution is submitted once, however often its command arrives.',
+    file: DECIDER,
+    find: "return execution.status === 'absent' ? [{ type: 'ExecutionSubmitted', data }] : [];",
+    replace: "return execution.status !== 'refused' ? [{ type: 'ExecutionSubmitted', data }] : [];",
+    test: DECIDER_SPEC,
+    title: 'is submitted once',
+  },
+  {
+    guarantee: 'The first outcome of an execution is final.',
+    file: DECIDER,
+    find: "return execution.status === 'running' ? decideRunning(command, execution) : [];",
+    replace:
+      "return execution.status === 'running' || execution.status === 'ended' ? decideRunning(command, execution as unknown as RunningExecution) : [];",
+    test: DECIDER_SPEC,
+    title: 'keeps its first outcome',
+  },
+  {
+    guarantee: 'An execution that is to be cancelled is not sent to the agent again.',
+    file: DECIDER,
+    find: 'if (cancelRequested || (command.host === host && command.epoch === epoch)) return [];',
+    replace: 'if (command.host === host && command.epoch === epoch) return [];',
+    test: DECIDER_SPEC,
+    title: 'is rerouted once for each epoch, and never after a request to cancel',
+  },
+  {
+    guarantee: 'A refusal that says that nothing started is never sent once the command may have started.',
+    file: SENDING,
+    find: "return REFUSED.has(error.code) ? 'refused' : 'unknown';",
+    replace: "return REFUSED.has(error.code) || error.kind === 'timeout' ? 'refused' : 'unknown';",
+    test: SENDING_SPEC,
+    title: 'leaves open whether the command started: %s',
+  },
+  {
+    guarantee: 'A later refusal does not disprove that an earlier attempt may have started the command.',
+    file: SENDING,
+    find: "start === 'notStarted' && failure === 'unknown' ? 'maybeStarted' : start;",
+    replace: "failure === 'unknown' ? 'maybeStarted' : start === 'started' ? start : 'notStarted';",
+    test: SENDING_SPEC,
+    title: 'never disproves that an earlier one may have started the command',
+  },
+  {
+    guarantee: 'Results are kept for 24 h, and then are 404.',
+    file: 'apps/exec/src/output/output-vault.ts',
+    find: "'SELECT * FROM output_vault WHERE execution_id = $1 AND expires_at > now()',",
+    replace: "'SELECT * FROM output_vault WHERE execution_id = $1',",
+    test: 'apps/exec/src/exec.int-spec.ts',
+    title: '24 hours after its end is not found, not listed and not stored',
+  },
+  {
+    guarantee: 'A result is stored once, and every reader gets that one.',
+    file: 'apps/exec/src/output/output-vault.ts',
+    find: 'if (rows.length > 0) return result;',
+    replace: 'if (rows.length >= 0) return result;',
+    test: 'apps/exec/src/output/output-vault.int-spec.ts',
+    title: 'keeps the first result and returns it to later writers',
+  },
+  {
+    guarantee: 'An execution of another account or agent is not found.',
+    file: 'apps/exec/src/execution/execution.query.ts',
+    find: 'if (state.accountId !== accountId || state.agentId !== agentId) throw executionNotFound();',
+    replace: 'if (state.accountId !== accountId && state.agentId !== agentId) throw executionNotFound();',
+    test: 'apps/exec/src/exec.int-spec.ts',
+    title: 'that belongs to another account or agent, or does not exist, is not found',
+  },
+  {
+    guarantee: 'A repeated command that may have reached an older guest is not run again.',
+    file: 'apps/exec/src/submission/submit.command-handler.ts',
+    find: 'if (submit.repeated) throw outcomeUnknown(null);',
+    replace: 'if (submit.repeated && detached) throw outcomeUnknown(null);',
+    test: 'apps/exec/src/submission/earlier-submission.int-spec.ts',
+    title: 'to an older guest is not run, because the first attempt may have run',
+  },
+  {
+    guarantee: 'A detached submission to an older guest is refused, and the command does not run.',
+    file: 'apps/exec/src/submission/submit.command-handler.ts',
+    find: 'if (detached) throw detachedUnsupported();\n      //',
+    replace: '//',
+    test: 'apps/exec/src/exec.int-spec.ts',
+    title: 'for a guest that turns out to be older is rejected once the agent is awake',
+  },
+  {
+    guarantee: 'An execution whose process died before it sent the command ends as failed.',
+    file: 'apps/exec/src/timers/settlement.ts',
+    find: 'if (canStart && lasts < inFlight && !(await this.#preclude(state))) return;\n    await this.#giveUp(state);',
+    replace: 'if (canStart && lasts < inFlight && !(await this.#preclude(state))) await this.#giveUp(state);',
+    test: 'apps/exec/src/timers/settlement.int-spec.ts',
+    title: 'before it dispatched the command ends at once if the guest can preclude its start',
+  },
+  {
+    guarantee: 'A cancelled command gets TERM, and KILL after 2 s.',
+    file: PROCESS,
+    find: 'const GRACE_MS = 2_000;',
+    replace: 'const GRACE_MS = 0;',
+    test: ENDINGS,
+    title: 'has two seconds to obey TERM',
+  },
+  {
+    guarantee: 'Time-out and cancellation reach every process of the execution.',
+    file: 'apps/guest/src/execution/traced-processes.ts',
+    find: 'return hasSetting(pid, [this.#mark]);',
+    replace: 'return hasSetting(pid, [`${this.#mark}x`]);',
+    test: ENDINGS,
+    title: 'by cancelling ends all its processes and keeps its output so far',
+  },
+  {
+    guarantee: 'An execution is over when its shell exits, and its background processes live on.',
+    file: PROCESS,
+    find: 'const DRAIN_MS = 200;',
+    replace: 'const DRAIN_MS = 30_000;',
+    test: COMMANDS,
+    title: 'has ended when its shell exits; its background processes continue, and their output is dropped',
+  },
+  {
+    guarantee: 'A stream keeps exactly its last 262,144 characters.',
+    file: 'libs/guest-protocol/src/execution.ts',
+    find: 'export const KEPT_CHARACTERS = 262_144;',
+    replace: 'export const KEPT_CHARACTERS = 262_145;',
+    test: COMMANDS,
+    title: 'keeps the last 262,144 characters of each stream, and marks the cut',
+  },
+  {
+    guarantee: 'A character of the output is never cut.',
+    file: 'apps/guest/src/execution/last-characters.ts',
+    find: 'at -= isLowSurrogate(text, at - 1) ? 2 : 1;',
+    replace: 'at -= 1;',
+    test: 'apps/guest/src/execution/output-tail.spec.ts',
+    title: 'shows the end of what a decoder of the whole stream would show, for any bytes in any chunks',
+  },
+  {
+    guarantee: 'A time-out beyond the limit of timers does not fire at once.',
+    file: 'apps/guest/src/execution/long-timer.ts',
+    find: 'if (stillLeft > 0) arm(stillLeft);',
+    replace: 'if (stillLeft > 2 * MAX_DELAY_MS) arm(stillLeft);',
+    test: 'apps/guest/src/execution/long-timer.spec.ts',
+    title: 'fires after its delay, even beyond the limit of the runtime’s timers',
+  },
+  {
+    guarantee: 'The record of an execution precedes its command.',
+    file: 'apps/guest/src/execution/guest-executions.ts',
+    find: 'this.journal.begin(record);\n    } catch (error) {\n      throw commandUnavailable(error);',
+    replace:
+      'this.journal.begin(record);\n    } catch (error) {\n      if (record.executionId === "") throw commandUnavailable(error);',
+    test: 'apps/guest/src/execution/guest-loss.int-spec.ts',
+    title: 'precede the command: it does not start if its record cannot be written',
+  },
+  {
+    guarantee: 'Variables of a submission never replace those of Berth.',
+    file: 'apps/guest/src/execution/guest-executions.ts',
+    find: "Object.entries(own).filter(([name]) => !name.startsWith('BERTH_'));",
+    replace: "Object.entries(own).filter(([name]) => name !== '');",
+    test: COMMANDS,
+    title: "has the program's environment plus its own, and cannot replace Berth's variables",
+  },
+  {
+    guarantee: 'Each item of a command that is a list reaches the program unchanged.',
+    file: 'apps/gateway/src/exec/shell-command.ts',
+    find: "`'${item.replaceAll(\"'\", `'\\\\''`)}'`;",
+    replace: "`'${item.replace(\"'\", `'\\\\''`)}'`;",
+    test: 'apps/gateway/src/exec/shell-command.spec.ts',
+    title: 'is not expanded, split or run by the shell',
+  },
+];

@@ -1,0 +1,200 @@
+const CREDENTIALS = 'apps/gateway/src/auth/credentials.ts';
+const CREDENTIALS_SPEC = 'apps/gateway/src/auth/credentials.spec.ts';
+const ACCESS = 'apps/gateway/src/auth/access.ts';
+const ACCESS_SPEC = 'apps/gateway/src/auth/access.spec.ts';
+const ERRORS = 'apps/gateway/src/http/error-response.ts';
+const ERRORS_SPEC = 'apps/gateway/src/http/error-response.spec.ts';
+const STORED = 'apps/gateway/src/idempotency/idempotent-responses.ts';
+const IDEMPOTENCY_SPEC = 'apps/gateway/src/idempotency/idempotency.int-spec.ts';
+const APP = 'apps/gateway/src/app-proxy';
+
+/** What every route has in common, and the origins of apps. */
+export const GATEWAY = [
+  {
+    guarantee: 'A key without the scope of a route is 403.',
+    file: ACCESS,
+    find: 'const missing = keyScopesOf(access).find((scope) => !holdsScope(principal, scope));',
+    replace: 'const missing = keyScopesOf(access).slice(1).find((scope) => !holdsScope(principal, scope));',
+    test: ACCESS_SPEC,
+    title: 'needs the scope %s where the route declares it',
+  },
+  {
+    guarantee: 'A token of an end user reaches only routes of its scopes.',
+    file: ACCESS,
+    find: "needed === 'any' || (needed !== undefined && held.includes(needed));",
+    replace: "needed === 'any' || (needed !== undefined && held.length > 0);",
+    test: ACCESS_SPEC,
+    title: 'of an end user needs the scope that the route declares',
+  },
+  {
+    guarantee: 'A credential of one kind is 401 where only another kind is accepted.',
+    file: ACCESS,
+    find: 'return access[principal.kind] === true ? undefined : unauthenticated();',
+    replace:
+      'return access[principal.kind] === true || access.key !== undefined ? undefined : unauthenticated();',
+    test: 'apps/gateway/src/auth/access.spec.ts',
+    title: 'a route that accepts one kind of principal',
+  },
+  {
+    guarantee: 'An API key in a query is 401.',
+    file: CREDENTIALS,
+    find: 'return QUERY_TOKEN_KINDS.some((kind) => kind === credential?.kind) ? credential : undefined;',
+    replace:
+      'return QUERY_TOKEN_KINDS.some((kind) => kind === credential?.kind) ? credential : credentialIn(token);',
+    test: CREDENTIALS_SPEC,
+    title: 'is never read from the query if it is an API key or an agent token',
+  },
+  {
+    guarantee: 'A credential under any name in a query is refused.',
+    file: CREDENTIALS,
+    find: "if (name !== 'token') return texts.some((text) => LOOKS_SECRET.test(text));",
+    replace: "if (name !== 'token') return false;",
+    test: CREDENTIALS_SPEC,
+    title: 'is found in %j',
+  },
+  {
+    guarantee: 'Open sockets and streams of a revoked credential close within 5 s.',
+    file: 'apps/gateway/src/auth/credential-watch.ts',
+    find: "isDomainError(error, 'unauthenticated') ||",
+    replace: "isDomainError(error, 'internal') ||",
+    test: 'apps/gateway/src/auth/credential-watch.int-spec.ts',
+    title: 'stays valid while its lookup %s, and is refused once a lookup finds the revocation',
+  },
+  {
+    guarantee: 'No error reveals an internal cause.',
+    file: ERRORS,
+    find: "if (error.kind === 'internal') return INTERNAL;",
+    replace: '',
+    test: ERRORS_SPEC,
+    title: 'reveals nothing about %s',
+  },
+  {
+    guarantee: 'Retry-After is a whole number of seconds, at least 1.',
+    file: ERRORS,
+    find: "return { 'retry-after': String(Math.max(1, whole)) };",
+    replace: "return { 'retry-after': String(whole) };",
+    test: ERRORS_SPEC,
+    title: 'turns %s seconds to wait into Retry-After %s',
+  },
+  {
+    guarantee: 'The error of an unavailable agent for exec is exactly the one of the law.',
+    file: 'apps/gateway/src/http/literal-details.ts',
+    find: "detail: { code: 'guest_command_unavailable', execution_started: false },",
+    replace: "detail: { code: 'guest_command_unavailable', execution_started: false, message: '' },",
+    test: 'apps/gateway/src/exec/exec.int-spec.ts',
+    title: 'have exactly the documented body: %s',
+  },
+  {
+    guarantee: 'The same Idempotency-Key and body within 24 h replays the first response.',
+    file: STORED,
+    find: 'SET status = $1, sealed_answer = $2,',
+    replace: 'SET status = $1 + 1, sealed_answer = $2,',
+    test: IDEMPOTENCY_SPEC,
+    title: 'replays the first response with its status and Location, and acts once',
+  },
+  {
+    guarantee: 'The same Idempotency-Key with another body is 409.',
+    file: STORED,
+    find: 'if (row.body_digest !== bodyDigest) {',
+    replace: 'if (row.body_digest.length !== bodyDigest.length) {',
+    test: IDEMPOTENCY_SPEC,
+    title: 'with another body is 409, but a bad body is 400 first',
+  },
+  {
+    guarantee: 'Answers with a secret are kept sealed.',
+    file: STORED,
+    find: 'const sealed = this.box.seal(JSON.stringify({ headers, body }), associated(scope));',
+    replace:
+      'const sealed = `${this.box.seal(JSON.stringify({ headers, body }), associated(scope))} ${body}`;',
+    test: IDEMPOTENCY_SPEC,
+    title: 'contain no secret in plain text',
+  },
+  {
+    guarantee: 'A refusal frees its Idempotency-Key.',
+    file: 'apps/gateway/src/idempotency/idempotency.hooks.ts',
+    find: 'return isOpen(claim, request.effect) ? responses.release(claim) : responses.free(claim);',
+    replace: 'return isOpen(claim, request.effect) ? responses.free(claim) : responses.release(claim);',
+    test: IDEMPOTENCY_SPEC,
+    title: 'frees the key for another attempt',
+  },
+  {
+    guarantee: 'An attempt of unknown outcome keeps its command id for the next one.',
+    file: 'apps/gateway/src/idempotency/idempotency.hooks.ts',
+    find: "repeated ? effect !== 'final' : effect === 'unknown';",
+    replace: "repeated && effect !== 'final';",
+    test: IDEMPOTENCY_SPEC,
+    title: 'of unknown outcome keeps the command id, so that the service recognises the retry: %s',
+  },
+  {
+    guarantee: 'A chat and the schedules of a program cannot be reached through its app.',
+    file: `${APP}/app-target.ts`,
+    find: 'if (decoded === text) break;',
+    replace: 'if (decoded !== text) break;',
+    test: `${APP}/app-target.spec.ts`,
+    title: 'is meant by POST %s',
+  },
+  {
+    guarantee: 'A credential of Berth never reaches the program of an app.',
+    file: `${APP}/request-headers.ts`,
+    find: "if (key === 'authorization' && isOurAuthorization(value)) continue;",
+    replace: '',
+    test: `${APP}/request-headers.spec.ts`,
+    title: 'do not include %s: %s',
+  },
+  {
+    guarantee: 'Inbound X-Forwarded-* and X-Berth-* headers never reach the program.',
+    file: `${APP}/request-headers.ts`,
+    find: "if (REPLACED.test(key.replaceAll('_', '-'))) continue;",
+    replace: 'if (REPLACED.test(key)) continue;',
+    test: `${APP}/request-headers.spec.ts`,
+    title: 'do not include %s: %s',
+  },
+  {
+    guarantee: 'Cookies of an app for its parent domain are removed.',
+    file: `${APP}/response-headers.ts`,
+    find: "return key !== 'domain' || value === '' || value.replace(/^\\./, '') === hostname;",
+    replace: "return key !== 'domain' || value === '' || hostname.endsWith(value.replace(/^\\./, ''));",
+    test: `${APP}/response-headers.spec.ts`,
+    title: 'do not include the cookie %s',
+  },
+  {
+    guarantee: 'With the cookie of an app, a foreign Origin is 403.',
+    file: `${APP}/app-request.ts`,
+    find: 'if (!isForeign && !isCrossSite) return undefined;',
+    replace: 'if (!isForeign || !isCrossSite) return undefined;',
+    test: `${APP}/app-request.spec.ts`,
+    title: "a request with a session's cookie",
+  },
+  {
+    guarantee: 'The cookie of an app cannot be read by scripts, and needs TLS where there is TLS.',
+    file: `${APP}/session-cookie.ts`,
+    find: 'Path=/; HttpOnly; SameSite=Lax${secure}',
+    replace: 'Path=/; SameSite=Lax${secure}',
+    test: `${APP}/session-cookie.spec.ts`,
+    title: 'belongs to one host, cannot be read by scripts, and needs TLS where there is TLS',
+  },
+  {
+    guarantee: '/health is 503 when it cannot serve.',
+    file: 'apps/gateway/src/health/health.view.ts',
+    find: "if (dependencies.nats === 'down' || !postgres || !keysAreKnown) return 'unavailable';",
+    replace: "if (dependencies.nats === 'down' || (!postgres && !keysAreKnown)) return 'unavailable';",
+    test: 'apps/gateway/src/health/health.view.spec.ts',
+    title: 'is degraded without one of the services, and unavailable without the one that verifies keys',
+  },
+  {
+    guarantee: 'The address of a client is not what an untrusted sender claims.',
+    file: 'apps/gateway/src/http/client-address.ts',
+    find: 'while (isTrusted(address, trusted)) {',
+    replace: 'while (isTrusted(address, trusted) || chain.length > 0) {',
+    test: 'apps/gateway/src/http/client-address.spec.ts',
+    title: 'of a connection from %s with X-Forwarded-For %s is %s',
+  },
+  {
+    guarantee: 'Usage as CSV is that of RFC 4180.',
+    file: 'apps/gateway/src/usage/csv.ts',
+    find: "text.replaceAll('\"', '\"\"')",
+    replace: "text.replace('\"', '\"\"')",
+    test: 'apps/gateway/src/usage/csv.spec.ts',
+    title: 'quotes cells with commas, quotes and line ends, and doubles quotes',
+  },
+];

@@ -1,0 +1,40 @@
+import { ACCOUNTS } from './accounts.breaks.mjs';
+import { AGENTS } from './agents.breaks.mjs';
+import { CLI } from './cli.breaks.mjs';
+import { DOORS } from './doors.breaks.mjs';
+import { END_USERS } from './end-users.breaks.mjs';
+import { EXECUTIONS } from './executions.breaks.mjs';
+import { FILES } from './files.breaks.mjs';
+import { GATEWAY } from './gateway.breaks.mjs';
+import { LLM } from './llm.breaks.mjs';
+import { PLATFORM } from './platform.breaks.mjs';
+import { RUNTIME } from './runtime.breaks.mjs';
+import { USAGE } from './usage.breaks.mjs';
+import { WHOLE } from './whole.breaks.mjs';
+
+const AREAS = {
+  whole: WHOLE,
+  accounts: ACCOUNTS,
+  agents: AGENTS,
+  cli: CLI,
+  doors: DOORS,
+  'end-users': END_USERS,
+  executions: EXECUTIONS,
+  files: FILES,
+  gateway: GATEWAY,
+  llm: LLM,
+  platform: PLATFORM,
+  runtime: RUNTIME,
+  usage: USAGE,
+};
+
+export const AREA_NAMES = Object.keys(AREAS);
+
+/**
+ * All breaks, with the area that they belong to.
+ *
+ * @type {readonly (import('./judge.mjs').Mutation & { area: string })[]}
+ */
+export const MUTATIONS = Object.entries(AREAS).flatMap(([area, breaks]) =>
+  breaks.map((one) => ({ area, ...one })),
+);

@@ -1,0 +1,156 @@
+const ACTIVITY = 'apps/runtime/src/agent/activity.ts';
+const ACTIVITY_SPEC = 'apps/runtime/src/agent/activity.spec.ts';
+const RULES = 'apps/runtime/src/driver/nerdctl/network/rule-set.ts';
+const RULES_SPEC = 'apps/runtime/src/driver/nerdctl/network/network-plan.spec.ts';
+const ARGUMENTS = 'apps/runtime/src/driver/nerdctl/nerdctl-arguments.ts';
+const ARGUMENTS_SPEC = 'apps/runtime/src/driver/nerdctl/nerdctl-output.spec.ts';
+
+/** Agents on their hosts: idleness, programs, containers and their network, placement. */
+export const RUNTIME = [
+  {
+    guarantee: 'An agent does not fall asleep while work is in flight.',
+    file: ACTIVITY,
+    find: 'this.#inFlight += 1;',
+    replace: 'this.#inFlight = 1;',
+    test: ACTIVITY_SPEC,
+    title: 'does not pass while work is in flight, and restarts after the last of it',
+  },
+  {
+    guarantee: 'A clock that is set changes no idle time.',
+    file: ACTIVITY,
+    find: 'return this.#activeSince + this.#ttlMs - performance.now();',
+    replace: 'return Math.min(this.#activeSince, 0) + this.#lastActiveAt + this.#ttlMs - Date.now();',
+    test: ACTIVITY_SPEC,
+    title: 'is the same when the clock of the machine is set by %i ms',
+  },
+  {
+    guarantee: 'An agent of another start than the recorded one is ended.',
+    file: 'apps/runtime/src/agent/reconcile-boxes.plan.ts',
+    find: "return epoch === boxEpoch ? undefined : 'other_start';",
+    replace: "return epoch >= boxEpoch ? undefined : 'other_start';",
+    test: 'apps/runtime/src/agent/reconcile-boxes.spec.ts',
+    title: 'are ended if they are of another start than the recorded one',
+  },
+  {
+    guarantee: 'A program is asked for its schedules within 10 s after a wake.',
+    file: 'apps/runtime/src/schedules/schedule-polls.ts',
+    find: 'const FIRST_MS = 1_000;',
+    replace: 'const FIRST_MS = 11_000;',
+    test: 'apps/runtime/src/schedules/schedule-polls.spec.ts',
+    title: 'a program is asked within 10 s after a wake, then every 60 s, and not after the agent rests',
+  },
+  {
+    guarantee: 'A message is handed over once, however often it arrives.',
+    file: 'apps/guest/src/delivery/deliveries.ts',
+    find: 'if (running !== undefined) return running.reply;',
+    replace: 'if (running?.progress.handed === false) return running.reply;',
+    test: 'apps/guest/src/delivery/deliveries.int-spec.ts',
+    title:
+      'hands a message over once, however often it arrives: during the chat, after it, and after a restart of the guest',
+  },
+  {
+    guarantee: 'A message that timed out in its queue is never handed over later.',
+    file: 'apps/guest/src/delivery/conversation-queue.ts',
+    find: 'signal.throwIfAborted();',
+    replace: '',
+    test: 'apps/guest/src/delivery/conversation-queue.spec.ts',
+    title: 'are dropped when they time out in the queue, and never handled later',
+  },
+  {
+    guarantee: 'Messages of one conversation are handled one at a time.',
+    file: 'apps/guest/src/delivery/conversation-queue.ts',
+    find: 'this.#tails.set(lane, tail);',
+    replace: 'this.#tails.set(lane, Promise.resolve());',
+    test: 'apps/guest/src/delivery/conversation-queue.spec.ts',
+    title: 'are handled in order and one at a time; a failed one does not block the next',
+  },
+  {
+    guarantee: "An owner's variables never replace those of Berth.",
+    file: 'apps/guest/src/program/program-env.ts',
+    find: 'BERTH_AGENT_TOKEN: program.token,',
+    replace: "BERTH_AGENT_TOKEN: program.env['BERTH_AGENT_TOKEN'] ?? program.token,",
+    test: 'apps/guest/src/program/program-env.spec.ts',
+    title: 'cannot override the variables that Berth relies on',
+  },
+  {
+    guarantee: 'Unmodified SDKs are metered.',
+    file: 'apps/guest/src/program/program-env.ts',
+    find: 'OPENAI_BASE_URL: `${api}/agent/v1/llm/openai/v1`',
+    replace: 'OPENAI_BASE_URL: `${api}/agent/v1/llm/openai`',
+    test: 'apps/guest/src/program/program-env.spec.ts',
+    title: 'points unmodified SDKs at the metered route',
+  },
+  {
+    guarantee: 'A program that keeps crashing is given up.',
+    file: 'apps/guest/src/program/death-count.ts',
+    find: 'if (this.#deaths.length >= limit) return { giveUp: true };',
+    replace: 'if (this.#deaths.length > limit) return { giveUp: true };',
+    test: 'apps/guest/src/program/death-count.spec.ts',
+    title: 'is restarted with growing delays, and abandoned at the fifth crash within a minute',
+  },
+  {
+    guarantee: 'No agent in a container reaches the metadata service of a cloud.',
+    file: RULES,
+    find: "'169.254.0.0/16',",
+    replace: '',
+    test: RULES_SPEC,
+    title: 'close every network that is not public',
+  },
+  {
+    guarantee: 'An operator who closes the network closes all of it.',
+    file: RULES,
+    find: "chain('outward', isPublic ? outward(settings.allow) : ['goto refuse']),",
+    replace: "chain('outward', isPublic ? outward(settings.allow) : ['return']),",
+    test: RULES_SPEC,
+    title: 'refuse everything if the operator closes the network',
+  },
+  {
+    guarantee: 'No agent in a container reaches the host.',
+    file: RULES,
+    find: "'fib daddr type != unicast goto refuse',",
+    replace: '',
+    test: RULES_SPEC,
+    title: 'open what the operator allows before they close private networks, but after they close the host',
+  },
+  {
+    guarantee: 'Processes of an agent in a container have no capability and no new privileges.',
+    file: ARGUMENTS,
+    find: "'--security-opt=no-new-privileges',",
+    replace: '',
+    test: ARGUMENTS_SPEC,
+    title: 'isolates it: a user namespace, no network, no new privileges, a read-only root',
+  },
+  {
+    guarantee: 'What an agent holds in memory folders is at most half of its memory.',
+    file: ARGUMENTS,
+    find: "{ path: '/var/tmp', share: 0.0625, mode: '1777' },",
+    replace: "{ path: '/var/tmp', share: 0.25, mode: '1777' },",
+    test: ARGUMENTS_SPEC,
+    title:
+      'limits the guest’s memory and processes, processors and open files, and tmpfs to half of the agent’s memory',
+  },
+  {
+    guarantee: 'A template may only narrow the network of its agents.',
+    file: 'apps/runtime/src/driver/requirements.plan.ts',
+    find: 'narrowed !== null && hasNetwork(narrowed, capabilities) ? narrowed : widestNetwork(capabilities);',
+    replace: 'narrowed === null && hasNetwork("none", capabilities) ? "none" : widestNetwork(capabilities);',
+    test: 'apps/runtime/src/driver/requirements.spec.ts',
+    title: 'is the widest that the host offers, unless the template turns the network off',
+  },
+  {
+    guarantee: 'A new agent goes to the host with the most free memory.',
+    file: 'apps/agents/src/host/placement.ts',
+    find: 'others.reduce((best, other) => (left(other) > left(best) ? other : best), first).host;',
+    replace: 'others.reduce((best, other) => (left(other) < left(best) ? other : best), first).host;',
+    test: 'apps/agents/src/host/placement.spec.ts',
+    title: 'has the most free memory',
+  },
+  {
+    guarantee: 'An agent goes only to a host that has room for it.',
+    file: 'apps/agents/src/host/placement.ts',
+    find: 'freeMemMb >= memMb && hasDisk(figures, diskGb);',
+    replace: 'freeMemMb >= 0 * memMb && hasDisk(figures, diskGb);',
+    test: 'apps/agents/src/host/placement.spec.ts',
+    title: 'if it has the memory that the agent may use',
+  },
+];
