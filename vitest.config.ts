@@ -1,7 +1,9 @@
 import { availableParallelism } from 'node:os';
+import { relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { BUNDLED } from './tools/bundle.mjs';
+import { readTable } from './tools/suite-costs/table.mjs';
 
 // What is left out of a folder's search: built files next to sources.
 const BUILT = ['**/node_modules/**', '**/dist/**'];
@@ -16,14 +18,36 @@ const OWN_PROCESS = ['output-pipes', 'files-race', 'peak-memory', 'telemetry', '
   (name) => `{apps,libs}/**/src/**/${name}.int-spec.ts`,
 );
 
-// Launches 120 instances of services in one process, which with other tests beside them miss every deadline.
-const CROWD = 'libs/platform/service/src/connections.int-spec.ts';
+// They judge by the clock how fast parts fail and recover, and mainly wait for it. So they run after the others, many at a
+// time: what they wait for is not late because of the work of others.
+const TIMED_E2E = ['apps/standalone/src/e2e/faults.e2e-spec.ts'];
+const TIMED_INT = [
+  ...[
+    ...['accounts/src/outages', 'agents/src/agent/creation-outages', 'agents/src/agent/lost-commands'],
+    ...[
+      'delivery/src/delivery/chat-outages',
+      'exec/src/submission/start-is-certain',
+      'exec/src/timers/settlement',
+    ],
+  ].map((name) => `apps/${name}.int-spec.ts`),
+  ...[
+    ...[
+      'persistence/src/advisory-lock',
+      'persistence/src/crowded-server',
+      'messaging/src/event-consumer-losses',
+    ],
+    ...['messaging/src/late-requests', 'messaging/src/outages', 'messaging/src/replaced-log'],
+    ...['event-store/src/esdb-event-store', 'event-store/src/esdb-cluster', 'event-store/src/esdb-faults'],
+    ...['service/src/recovery', 'service/src/connections'],
+  ].map((name) => `libs/platform/${name}.int-spec.ts`),
+];
 
 const PROCESSORS = availableParallelism();
 
 // These tests use a processor a third of their time, and wait for deadlines and restarts otherwise, so more of them than
 // processors run at a time. The kinds have one queue, so that no processor idles while the last end-to-end tests wait.
 const WAITING = { groupOrder: 2, maxWorkers: PROCESSORS + 3 };
+const TIMED = { groupOrder: 3, maxWorkers: 4 * PROCESSORS };
 
 // The timeouts only end tests that hang: a busy machine takes four times as long as a quiet one. A test whose subject is a
 // deadline measures it.
@@ -40,6 +64,7 @@ const kinds = [
   {
     name: 'e2e',
     include: all('e2e-spec'),
+    exclude: TIMED_E2E,
     ...WAITING,
     testTimeout: 180_000,
     isolate: true,
@@ -49,12 +74,13 @@ const kinds = [
   {
     name: 'int',
     include: all('int-spec'),
-    exclude: [...OWN_PROCESS, CROWD],
+    exclude: [...OWN_PROCESS, ...TIMED_INT],
     ...WAITING,
     testTimeout: 90_000,
     isolate: false,
   },
-  { name: 'int-last', include: [CROWD], groupOrder: 3, maxWorkers: 1, testTimeout: 90_000, isolate: true },
+  { name: 'e2e-timed', include: TIMED_E2E, ...TIMED, testTimeout: 180_000, isolate: true },
+  { name: 'int-timed', include: TIMED_INT, ...TIMED, testTimeout: 90_000, isolate: true },
   // Only `npm run test:long` runs these.
   {
     name: 'long',
@@ -66,63 +92,23 @@ const kinds = [
   },
 ];
 
-/**
- * The files that take longest, in the order of their start; `npm test` writes how long each took. Vitest knows
- * durations only from earlier runs of the same checkout.
- */
-const LONGEST = [
-  'paired-agents.e2e-spec',
-  'paired-accounts.e2e-spec',
-  'several-hosts.e2e-spec',
-  '/faults.e2e-spec',
-  'start-and-end.e2e-spec',
-  'submission-faults.e2e-spec',
-  'deploy.e2e-spec',
-  'installations.e2e-spec',
-  'raw-sockets.e2e-spec',
-  'start-refusals.e2e-spec',
-  'process-driver-contract.int-spec',
-  'advisory-lock.int-spec',
-  'chat-outages.int-spec',
-  'apps/runtime/src/runtime.int-spec',
-  'esdb-event-store.int-spec',
-  'start-is-certain.int-spec',
-  'create-agent.int-spec',
-  'end-executions.int-spec',
-  'start-gateway.int-spec',
-  'esdb-cluster.int-spec',
-  'lost-commands.int-spec',
-  'late-requests.int-spec',
-  'settlement.int-spec',
-  'unfit-broker.int-spec',
-  'esdb-faults.int-spec',
-  'messaging/src/outages.int-spec',
-  'crowded-server.int-spec',
-  'idempotency.int-spec',
-  'replaced-log.int-spec',
-  'commands-and-transfers.int-spec',
-  'data-port.int-spec',
-  'event-relay.int-spec',
-  'accounts/src/outages.int-spec',
-  'chat-faults.int-spec',
-  'service/src/recovery.int-spec',
-  'creation-faults.int-spec',
-  'lost-requests.int-spec',
-];
+/** Processor seconds by file, as measured; vitest knows durations only from earlier runs of the same checkout. */
+const COSTS: Readonly<Record<string, number>> = readTable().files;
 
 /**
- * Starts the longest files first, so that no worker waits for the last one. Files that share processes come last and in
+ * Starts the files first that cost most, so that no worker waits for the last one. Files that share processes come last and in
  * one piece, because vitest ends a process when the next file in its queue does not share it.
  */
-class LongestFirst extends BaseSequencer {
+class CostliestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     return (await super.sort(files)).toSorted((one, other) => rankOf(one) - rankOf(other));
   }
 }
 
+/** Lower for a file that starts earlier. */
 const rankOf = ({ moduleId, project }: TestSpecification): number => {
-  const rank = LONGEST.findIndex((name) => moduleId.includes(name));
-  return (rank < 0 ? LONGEST.length : rank) + (project.config.isolate ? 0 : LONGEST.length + 1);
+  const cost = COSTS[relative(import.meta.dirname, moduleId)] ?? 0;
+  return project.config.isolate ? -cost : 1 / (1 + cost);
 };
 
 /** `npm test` runs the programs that it has just bundled. Without its option the tests run what `tsc -b` has built. */
@@ -132,7 +118,7 @@ export default defineConfig({
   test: {
     // Starts nothing by itself; see CONTRIBUTING.md.
     globalSetup: ['libs/platform/testing/dist/shared-infra/global-setup.entry.js'],
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: CostliestFirst },
     projects: kinds.map(({ groupOrder, exclude = [], ...kind }) => ({
       test: {
         ...kind,

@@ -24,7 +24,7 @@ const isShard = given.some((argument) => argument.startsWith('--shard='));
 const vitestArguments = [...laneOf(given), ...given.filter((argument) => !OWN.includes(argument))];
 
 await runTool(async () => {
-  const measured = startMeasuring();
+  const measured = startMeasuring(writesTable);
   // Downloads while the checkout is built: the one waits for package mirrors, the other for the processors.
   const programs = ensurePrograms(log);
   const node = await ensureReady();

@@ -6,6 +6,7 @@ import { END_USERS } from './end-users.breaks.mjs';
 import { EXECUTIONS } from './executions.breaks.mjs';
 import { FILES } from './files.breaks.mjs';
 import { GATEWAY } from './gateway.breaks.mjs';
+import { INSTALLATIONS } from './installations.breaks.mjs';
 import { LLM } from './llm.breaks.mjs';
 import { PLATFORM } from './platform.breaks.mjs';
 import { RUNTIME } from './runtime.breaks.mjs';
@@ -14,6 +15,7 @@ import { WHOLE } from './whole.breaks.mjs';
 
 const AREAS = {
   whole: WHOLE,
+  installations: INSTALLATIONS,
   accounts: ACCOUNTS,
   agents: AGENTS,
   cli: CLI,

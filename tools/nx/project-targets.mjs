@@ -47,8 +47,8 @@ const projectOf = (workspace, root, marker) => {
     targets: {
       ...(isPackage ? { build: BUILD, typecheck: TYPECHECK } : {}),
       lint: { ...lintOf(root), ...(isPackage ? { dependsOn: ['build'] } : {}) },
-      ...(has(/\.(int-)?spec\.ts$/) ? { test: testOf(root, "'--project=!e2e' '--project=!long'") } : {}),
-      ...(has(/\.e2e-spec\.ts$/) ? { e2e: testOf(root, '--project=e2e', START) } : {}),
+      ...(has(/\.(int-)?spec\.ts$/) ? { test: testOf(root, "'--project=!e2e*' '--project=!long'") } : {}),
+      ...(has(/\.e2e-spec\.ts$/) ? { e2e: testOf(root, "'--project=e2e*'", START) } : {}),
     },
   };
 };

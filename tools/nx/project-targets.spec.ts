@@ -36,8 +36,8 @@ describe('the targets of a project', () => {
     write('apps/a/src/e2e/two.e2e-spec.ts');
     const { targets } = projectOf('apps/a/tsconfig.json');
     expect(Object.keys(targets).toSorted()).toEqual(['build', 'e2e', 'lint', 'test', 'typecheck']);
-    expect(targets['test']?.options.command).toMatch(/'--project=!e2e' '--project=!long' apps\/a\/$/);
-    expect(targets['e2e']?.options.command).toMatch(/--project=e2e apps\/a\/$/);
+    expect(targets['test']?.options.command).toMatch(/'--project=!e2e\*' '--project=!long' apps\/a\/$/);
+    expect(targets['e2e']?.options.command).toMatch(/'--project=e2e\*' apps\/a\/$/);
   });
 
   it('have no tests where the folder has none, or only of the long lane', () => {

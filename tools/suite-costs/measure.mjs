@@ -12,18 +12,19 @@ const SHOWN = 10;
  * @property {number} minutes
  * @property {number} processors
  * @property {number} seconds of all processes
- * @property {Record<string, number>} programs
+ * @property {Record<string, number>} [programs]
  * @property {Record<string, number>} files with the processes that they start, without servers that files share
  */
 
 /**
- * Measures this process and all that it starts from now on. Where control groups are out of reach, it knows only the
- * minutes.
+ * Measures this process and all that it starts from now on; `withPrograms`, also the programs. Where control groups are
+ * out of reach, it knows only the minutes.
  *
+ * @param {boolean} withPrograms
  * @returns {{ env: Record<string, string>, stop: () => Partial<Costs> & { minutes: number } }} with the environment
  *   that vitest needs
  */
-export function startMeasuring() {
+export function startMeasuring(withPrograms) {
   const begun = Date.now();
   const minutes = () => round((Date.now() - begun) / 60_000);
   const group = enterRunGroup();
@@ -31,14 +32,14 @@ export function startMeasuring() {
   const folder = mkdtempSync(join(tmpdir(), 'berth-costs-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const output = join(folder, 'files.jsonl');
-  const sampled = samplePrograms(group);
+  const sampled = withPrograms ? samplePrograms(group) : undefined;
   return {
     env: { BERTH_TEST_GROUP: group, BERTH_TEST_COSTS: output },
     stop: () => ({
       minutes: minutes(),
       processors: availableParallelism(),
       seconds: round(secondsOf(group)),
-      programs: sorted(sampled.stop()),
+      ...(sampled && { programs: sorted(sampled.stop()) }),
       files: sorted(readFiles(output)),
     }),
   };
