@@ -259,12 +259,16 @@ describe('following logs', () => {
     const agentId = newId('agt');
     await follow(test.services.key(), { agentId });
     await follow(test.services.key(), { agentId });
-    await eventually(() => {
-      const located = test.services
-        .requestsTo(agentsRequests.locate)
-        .map(({ payload }) => payload['accountId']);
-      return new Set(located).size === 2 && located.length >= 4;
-    });
+    // The second request of each begins when its first, which waits for entries, has ended.
+    await eventually(
+      () => {
+        const located = test.services
+          .requestsTo(agentsRequests.locate)
+          .map(({ payload }) => payload['accountId']);
+        return new Set(located).size === 2 && located.length >= 4;
+      },
+      { timeoutMs: 30_000 },
+    );
   });
 
   it('is 429 beyond the limit of one key, until one of its streams closes', async () => {
