@@ -1,0 +1,114 @@
+import { CHARACTER_KEYSYMS } from './character-keysyms.js';
+import { KEY_KEYSYMS } from './key-keysyms.js';
+
+/** Names of keys that are no X keysyms: xdotool's, OpenAI's, and those of keyboards. In lower case. */
+const ALIASES = new Map(
+  Object.entries({
+    alt: 'alt_l',
+    altgr: 'iso_level3_shift',
+    arrowdown: 'down',
+    arrowleft: 'left',
+    arrowright: 'right',
+    arrowup: 'up',
+    capslock: 'caps_lock',
+    cmd: 'super_l',
+    command: 'super_l',
+    contextmenu: 'menu',
+    control: 'control_l',
+    ctrl: 'control_l',
+    del: 'delete',
+    enter: 'return',
+    esc: 'escape',
+    hyper: 'hyper_l',
+    ins: 'insert',
+    meta: 'super_l',
+    numlock: 'num_lock',
+    option: 'alt_l',
+    pagedown: 'page_down',
+    pageup: 'page_up',
+    pgdn: 'page_down',
+    pgup: 'page_up',
+    printscreen: 'print',
+    scrolllock: 'scroll_lock',
+    shift: 'shift_l',
+    spacebar: 'space',
+    super: 'super_l',
+    win: 'super_l',
+    windows: 'super_l',
+  }),
+);
+
+/** Control characters that a key enters. */
+const CONTROL_CHARACTERS: Readonly<Record<string, string>> = {
+  '\b': 'backspace',
+  '\t': 'tab',
+  '\n': 'return',
+  '\r': 'return',
+  '\u001b': 'escape',
+  '\u007f': 'delete',
+};
+
+const keysyms = new Map(
+  [KEY_KEYSYMS, CHARACTER_KEYSYMS].flatMap((rows) =>
+    rows
+      .trim()
+      .split('\n')
+      .flatMap((row) => {
+        const [first = '', ...names] = row.split(' ');
+        return names.map((name, index) => [name.toLowerCase(), Number.parseInt(first, 16) + index] as const);
+      }),
+  ),
+);
+
+/** How X numbers the characters beyond Latin 1. */
+const UNICODE_KEYSYMS = 0x0100_0000;
+const UNICODE_NAME = /^u([0-9a-f]{4,6})$/;
+const LAST_CHARACTER = 0x10_ffff;
+
+/** The X keysym of a key by its name in any case, or of the key that enters a character; undefined for no key. */
+export const keysymOf = (name: string): number | undefined => {
+  const lower = name.toLowerCase();
+  if (isCharacter(name)) return keysymOfCharacter(isCharacter(lower) ? lower : name);
+  const known = keysyms.get(ALIASES.get(lower) ?? lower);
+  if (known !== undefined) return known;
+  const hex = UNICODE_NAME.exec(lower)?.[1];
+  return hex === undefined ? undefined : keysymOfCodePoint(Number.parseInt(hex, 16));
+};
+
+const keysymOfCharacter = (character: string): number | undefined => {
+  const control = CONTROL_CHARACTERS[character];
+  return control === undefined ? keysymOfCodePoint(character.codePointAt(0) ?? 0) : keysyms.get(control);
+};
+
+const keysymOfCodePoint = (code: number): number | undefined => {
+  const isControl = code < 0x20 || (code >= 0x7f && code < 0xa0);
+  const isSurrogate = code >= 0xd800 && code < 0xe000;
+  if (isControl || isSurrogate || code > LAST_CHARACTER) return undefined;
+  return code <= 0xff ? code : UNICODE_KEYSYMS + code;
+};
+
+const isCharacter = (text: string): boolean => text.length <= 2 && [...text].length === 1;
+
+/** The keys of a chord such as `ctrl+shift+s` or `ctrl++`, or the name of the first that is none. */
+export const chordOf = (text: string): readonly number[] | { readonly unknown: string } => {
+  const keys: number[] = [];
+  for (const name of namesIn(text)) {
+    const key = keysymOf(name);
+    if (key === undefined) return { unknown: name };
+    keys.push(key);
+  }
+  return [...new Set(keys)];
+};
+
+/** Like `chordOf`, but a capital alone is shifted. */
+export const textChordOf = (text: string): readonly number[] | { readonly unknown: string } => {
+  const isCapital = isCharacter(text) && text !== text.toLowerCase();
+  const capital = isCapital ? keysymOfCodePoint(text.codePointAt(0) ?? 0) : undefined;
+  return capital === undefined ? chordOf(text) : [capital];
+};
+
+/** The names between the plus signs. One at the end, alone or after another, is the key. */
+const namesIn = (text: string): readonly string[] => {
+  if (text === '+') return [text];
+  return text.endsWith('++') ? [...text.slice(0, -2).split('+'), '+'] : text.split('+');
+};

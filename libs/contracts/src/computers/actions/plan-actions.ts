@@ -1,0 +1,156 @@
+import { DomainError } from '@berth/kernel';
+import { actionNamed } from './action.js';
+import { MOST_ACTIONS, readComputerCall, readTyped, safetyChecks } from './computer-call.js';
+import { sparingHeldKeys } from './held-keys.js';
+import { optionalOr, readMembers, type ValuesOf } from './member.js';
+import { namedActions } from './named-actions.js';
+import { flag, scaleFactor } from './plain-forms.js';
+import {
+  below,
+  isGiven,
+  isObject,
+  memberOf,
+  Reading,
+  type FieldProblem,
+  type JsonObject,
+} from './reading.js';
+import { refusalOutputs } from './refusal-outputs.js';
+import { screenOf, type Screen } from './screen.js';
+import type { Size, Step } from './step.js';
+import { readToolUse } from './tool-use.js';
+import type { SafetyCheck, Unit } from './unit.js';
+
+/** What a desktop is to do for a request, and how its result is answered. */
+export interface ActionPlan {
+  /** Done in order, each with one result. */
+  readonly units: readonly Unit[];
+  /** Whether the first unit that fails is the last that is begun. */
+  readonly stopOnError: boolean;
+  /** The size of an image of the still screen to make at the end; null for none. */
+  readonly closing: Size | null;
+  readonly screen: Screen;
+  /** All waits and holds together, for the deadline. */
+  readonly waitMs: number;
+}
+
+export const batchMembers = {
+  screenshot: optionalOr(false, flag),
+  scale: optionalOr(1, scaleFactor),
+  stopOnError: optionalOr(true, flag),
+  acknowledged_safety_checks: optionalOr([], safetyChecks),
+};
+
+/**
+ * What to do on a display for the body of a request. Throws invalid `invalid_action` with the context `fields` and
+ * `outputs`, and conflict `safety_check_pending` with `pending_safety_checks`: nothing is to be done then.
+ */
+export const planActions = (body: unknown, display: Size): ActionPlan => {
+  const sent = sentActions(body);
+  const asWhole = new Reading(screenOf(display, 1));
+  const options = readOptions(sent, asWhole);
+  const reading = new Reading(screenOf(display, options?.scale ?? 1));
+  const units = asWhole.problems.some(({ path }) => path === 'scale' || path === 'actions')
+    ? []
+    : sent.actions.map(({ value, path }) => readUnit(value, path, reading));
+  const problems = [...asWhole.problems, ...reading.problems];
+  if (options === undefined || problems.length > 0) throw invalidAction(sent, problems);
+  return planOf(
+    units.filter((unit) => unit !== undefined),
+    options,
+    reading,
+  );
+};
+
+interface SentAction {
+  readonly value: unknown;
+  readonly path: string;
+}
+
+interface SentActions {
+  readonly actions: readonly SentAction[];
+  /** Undefined for one bare action. */
+  readonly batch: JsonObject | undefined;
+}
+
+const sentActions = (body: unknown): SentActions => {
+  if (!isObject(body) || isGiven(body, 'type') || isGiven(body, 'action'))
+    return { actions: [{ value: body, path: '' }], batch: undefined };
+  const actions = memberOf(body, 'actions');
+  return {
+    actions: Array.isArray(actions)
+      ? actions.map((value: unknown, index) => ({ value, path: `actions[${index}]` }))
+      : [],
+    batch: body,
+  };
+};
+
+type Options = ValuesOf<typeof batchMembers>;
+
+const readOptions = ({ actions, batch }: SentActions, reading: Reading): Options | undefined => {
+  const options = readMembers(batchMembers, batch ?? {}, '', reading, ['actions']);
+  const count = actions.reduce((sum, { value }) => sum + countOf(value), 0);
+  if (batch !== undefined && (actions.length === 0 || count > MOST_ACTIONS))
+    return reading.refuse(
+      'actions',
+      `must be a list of 1 to ${MOST_ACTIONS} actions, those inside items included`,
+    );
+  return options;
+};
+
+/** How many actions count towards the limit. */
+const countOf = (value: unknown): number => {
+  if (!isObject(value) || memberOf(value, 'type') !== 'computer_call') return 1;
+  const actions = memberOf(value, 'actions');
+  return Array.isArray(actions) ? Math.max(1, actions.length) : 1;
+};
+
+const FORMS = { tool_use: readToolUse, computer_call: readComputerCall } as const;
+
+const readUnit = (value: unknown, path: string, reading: Reading): Unit | undefined => {
+  if (!isObject(value)) return reading.refuse(path, 'must be an object');
+  const type = memberOf(value, 'type');
+  if (type === 'tool_use' || type === 'computer_call') return FORMS[type](value, path, reading);
+  if (type !== undefined || !isGiven(value, 'action')) return bare(type, readTyped(value, path, reading));
+  const name = memberOf(value, 'action');
+  const named = actionNamed(namedActions, name);
+  return named === undefined
+    ? reading.refuse(below(path, 'action'), `must be one of ${Object.keys(namedActions).join(', ')}`)
+    : bare(name, named.steps(value, path, reading, ['action']));
+};
+
+const bare = (type: unknown, steps: readonly Step[] | undefined): Unit | undefined =>
+  steps === undefined || typeof type !== 'string'
+    ? undefined
+    : { type, actions: [steps], closing: null, vendor: { kind: 'none' } };
+
+const invalidAction = (sent: SentActions, fields: readonly FieldProblem[]): DomainError =>
+  new DomainError('invalid', 'invalid_action', 'Nothing was done: correct the members named in fields.', {
+    fields,
+    outputs: refusalOutputs(sent.actions, fields),
+  });
+
+const planOf = (units: readonly Unit[], options: Options, { screen, waited }: Reading): ActionPlan => {
+  refusePending(units, options.acknowledged_safety_checks);
+  const steps = sparingHeldKeys(units.flatMap(({ actions }) => actions));
+  let taken = 0;
+  return {
+    units: units.map((unit) => ({ ...unit, actions: steps.slice(taken, (taken += unit.actions.length)) })),
+    stopOnError: options.stopOnError,
+    closing: options.screenshot ? screen.size : null,
+    screen,
+    waitMs: waited,
+  };
+};
+
+/** Throws if a check of an item is not acknowledged. All pending ones are told, so that all can be sent back. */
+const refusePending = (units: readonly Unit[], acknowledged: readonly SafetyCheck[]): void => {
+  const pending = units.flatMap(({ vendor }) => (vendor.kind === 'computer_call' ? vendor.checks : []));
+  const known = new Set(acknowledged.map(({ id }) => id));
+  if (pending.every(({ id }) => known.has(id))) return;
+  throw new DomainError(
+    'conflict',
+    'safety_check_pending',
+    'Nothing was done: let a person decide on pending_safety_checks, and name them in acknowledged_safety_checks.',
+    { pending_safety_checks: pending },
+  );
+};

@@ -1,0 +1,31 @@
+import type { Size, Step } from './step.js';
+
+/** A check that OpenAI wants a person to acknowledge before the actions of an item. */
+export type SafetyCheck = {
+  readonly id: string;
+  readonly code?: string;
+  readonly message?: string;
+};
+
+/** In whose form the result of a unit is answered, beside ours. */
+export type Vendor =
+  | { readonly kind: 'none' }
+  | {
+      readonly kind: 'tool_use';
+      readonly id: string;
+      readonly toolset: string | null;
+      /** Said on success, unless there is an image or a position. */
+      readonly text: string;
+    }
+  | { readonly kind: 'computer_call'; readonly callId: string; readonly checks: readonly SafetyCheck[] };
+
+/** What has one result: an action, a block or an item. */
+export interface Unit {
+  /** The name of the action, or `computer_call`. */
+  readonly type: string;
+  /** The steps of each action. */
+  readonly actions: readonly (readonly Step[])[];
+  /** The size of an image of the still screen to make at the end, however the unit ends and also if it is skipped. */
+  readonly closing: Size | null;
+  readonly vendor: Vendor;
+}

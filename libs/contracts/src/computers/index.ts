@@ -1,0 +1,26 @@
+export { actionsBody, type ActionInput, type ActionsBody } from './actions/actions.schemas.js';
+export {
+  answerActions,
+  type ActionResult,
+  type ActionsAnswer,
+  type VendorOutput,
+} from './actions/answer-actions.js';
+export type { ComputerCallOutput } from './actions/computer-call-output.js';
+export type { ComputerCall } from './actions/computer-call.js';
+export type { NamedAction } from './actions/named-actions.js';
+export type { ActionError, Image, PlanOutcome, Seen, UnitOutcome } from './actions/outcome.js';
+export { planActions, type ActionPlan } from './actions/plan-actions.js';
+export { screenOf, toCaller, toDisplay, type Screen } from './actions/screen.js';
+export {
+  stepsAfterFailure,
+  type MouseButton,
+  type Point,
+  type Region,
+  type Size,
+  type Step,
+} from './actions/step.js';
+export type { ToolResult } from './actions/tool-result.js';
+export type { ToolsetUse, ToolUse } from './actions/tool-use.js';
+export type { TypedAction } from './actions/typed-actions.js';
+export type { SafetyCheck, Unit, Vendor } from './actions/unit.js';
+export { computersErrors } from './computers.errors.js';
