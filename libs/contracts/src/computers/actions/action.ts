@@ -1,4 +1,4 @@
-import type { TObject, TSchema } from 'typebox';
+import Type, { type TObject, type TSchema } from 'typebox';
 import { readMembers, schemaOf, type AnyMembers, type InputsOf, type ValuesOf } from './member.js';
 import type { JsonObject, Reading } from './reading.js';
 import type { Screen } from './screen.js';
@@ -43,3 +43,10 @@ export type InputOf<One> = One extends Action<infer Input> ? Input : never;
 /** The action of a name, which may be any text. */
 export const actionNamed = (actions: Actions, name: unknown): Action | undefined =>
   typeof name === 'string' && Object.hasOwn(actions, name) ? actions[name] : undefined;
+
+/** The schema of one of these actions, with its name as the member `discriminator`. */
+export const schemaOfAny = (actions: Actions, discriminator: string, $id: string): TSchema =>
+  Type.Union(
+    Object.entries(actions).map(([name, { schema }]) => schema({ [discriminator]: Type.Literal(name) })),
+    { $id },
+  );

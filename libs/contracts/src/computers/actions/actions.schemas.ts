@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { computerCallSchema, MOST_ACTIONS, type ComputerCall } from './computer-call.js';
 import { schemaOf, type InputsOf } from './member.js';
-import { namedActions, type NamedAction } from './named-actions.js';
+import { namedActionSchema, type NamedAction } from './named-actions.js';
 import { batchMembers } from './plan-actions.js';
 import { toolUseSchemas, type ToolsetUse, type ToolUse } from './tool-use.js';
-import { typedActions, type TypedAction } from './typed-actions.js';
+import { typedActionSchema, type TypedAction } from './typed-actions.js';
 
 /** An action in any of its forms, as a caller sends it. */
 export type ActionInput = TypedAction | NamedAction | ToolUse | ToolsetUse | ComputerCall;
@@ -14,12 +14,7 @@ export type ActionsBody =
   | ActionInput
   | ({ readonly actions: readonly ActionInput[] } & InputsOf<typeof batchMembers>);
 
-const actionInput = Type.Union([
-  ...Object.entries(typedActions).map(([name, { schema }]) => schema({ type: Type.Literal(name) })),
-  ...Object.entries(namedActions).map(([name, { schema }]) => schema({ action: Type.Literal(name) })),
-  ...toolUseSchemas,
-  computerCallSchema,
-]);
+const actionInput = Type.Union([typedActionSchema, namedActionSchema, ...toolUseSchemas, computerCallSchema]);
 
 /**
  * Describes the body in the OpenAPI document. `planActions` validates it: what is wrong depends on the form that an

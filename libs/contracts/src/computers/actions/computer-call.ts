@@ -4,7 +4,7 @@ import { optional, optionalOr, readEach, readMembers, required, schemaOf, type F
 import { choice, name } from './plain-forms.js';
 import { below, isObject, memberOf, type JsonObject, type Reading } from './reading.js';
 import type { Step } from './step.js';
-import { typedActions, type TypedAction } from './typed-actions.js';
+import { typedActions, typedActionSchema, type TypedAction } from './typed-actions.js';
 import type { SafetyCheck, Unit } from './unit.js';
 
 /** Most actions of a request, and of an item. */
@@ -59,15 +59,11 @@ const itemMembers = {
   pending_safety_checks: optionalOr([], safetyChecks),
 };
 
-const actionSchema = Type.Union(
-  Object.entries(typedActions).map(([one, { schema }]) => schema({ type: Type.Literal(one) })),
-);
-
 export const computerCallSchema = Type.Object({
   ...schemaOf(itemMembers, { type: Type.Literal('computer_call') }).properties,
-  action: Type.Optional(Type.Union([actionSchema, Type.Null()])),
+  action: Type.Optional(Type.Union([typedActionSchema, Type.Null()])),
   actions: Type.Optional(
-    Type.Union([Type.Array(actionSchema, { minItems: 1, maxItems: MOST_ACTIONS }), Type.Null()]),
+    Type.Union([Type.Array(typedActionSchema, { minItems: 1, maxItems: MOST_ACTIONS }), Type.Null()]),
   ),
 });
 

@@ -1,5 +1,4 @@
 import Type, { type TObject, type TSchema } from 'typebox';
-import { orNull } from '../../schema/index.js';
 import { below, memberOf, type JsonObject, type Reading } from './reading.js';
 
 /** Reads a value of a request. Undefined if it was refused. */
@@ -40,16 +39,16 @@ export const optional = <Input, Value>(
   form: Form<Input, Value>,
 ): Member<Input, Value | undefined, 'optional'> => ({ ...form, presence: 'optional' });
 
-export const optionalOr = <Input, Value, const Alias extends string = never>(
+export const optionalOr = <Input, Value>(
   ifLeftOut: NoInfer<Input>,
   form: Form<Input, Value>,
-  alias?: Alias,
-): Member<Input, Value, 'optional', Alias> => ({
-  ...form,
-  presence: 'optional',
-  ifLeftOut,
-  ...(alias === undefined ? {} : { alias }),
-});
+): Member<Input, Value, 'optional'> => ({ ...form, presence: 'optional', ifLeftOut });
+
+/** An optional member that has another name too. */
+export const aliased = <Input, Value, const Alias extends string>(
+  alias: Alias,
+  member: Member<Input, Value, 'optional'>,
+): Member<Input, Value, 'optional', Alias> => ({ ...member, alias });
 
 /** The values that the members of a valid object have. */
 export type ValuesOf<Members> = {
@@ -86,7 +85,7 @@ export const schemaOf = (members: AnyMembers, others: Readonly<Record<string, TS
   const properties = Object.entries(members).flatMap(([name, { schema, presence, alias }]) => {
     if (presence === 'required') return [[name, schema] as const];
     const names = alias === undefined ? [name] : [name, alias];
-    return names.map((one) => [one, Type.Optional(orNull(schema))] as const);
+    return names.map((one) => [one, Type.Optional(Type.Union([schema, Type.Null()]))] as const);
   });
   return Type.Object({ ...others, ...Object.fromEntries(properties) }, { additionalProperties: false });
 };

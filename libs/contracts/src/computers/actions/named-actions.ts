@@ -1,4 +1,4 @@
-import { action, type ActionInput, type InputOf } from './action.js';
+import { action, schemaOfAny, type ActionInput, type InputOf } from './action.js';
 import { chordText } from './key-forms.js';
 import { optional, required } from './member.js';
 import { coordinate, notches, region } from './pixel-forms.js';
@@ -86,3 +86,5 @@ export type NamedAction = ActionInput<typeof namedActions, 'action'>;
 
 /** The members of each of Anthropic's actions. */
 export type NamedActionMembers = { readonly [Name in ActionName]: InputOf<(typeof namedActions)[Name]> };
+
+export const namedActionSchema = schemaOfAny(namedActions, 'action', 'NamedAction');

@@ -53,7 +53,7 @@ export const button: Form<(typeof buttonNames)[number], MouseButton> = {
   },
 };
 
-/** A time to wait or to hold, in milliseconds. */
+/** A time to wait or to hold, in whole milliseconds. */
 const time = (unit: 'ms' | 's'): Form<number, number> => {
   const perUnit = unit === 's' ? 1_000 : 1;
   const most = (MOST_WAIT_SECONDS * 1_000) / perUnit;
@@ -62,7 +62,7 @@ const time = (unit: 'ms' | 's'): Form<number, number> => {
     read: (value, path, reading) => {
       if (!isNumber(value) || value < 0 || value > most)
         return reading.refuse(path, `must be a number from 0 to ${most}`);
-      const ms = value * perUnit;
+      const ms = Math.round(value * perUnit);
       reading.waited += ms;
       return reading.waited <= MOST_WAIT_SECONDS_IN_ALL * 1_000
         ? ms

@@ -1,6 +1,12 @@
 import Type from 'typebox';
 import { actionNamed } from './action.js';
-import { namedActions, type ActionName, type NamedAction, type NamedActionMembers } from './named-actions.js';
+import {
+  namedActions,
+  namedActionSchema,
+  type ActionName,
+  type NamedAction,
+  type NamedActionMembers,
+} from './named-actions.js';
 import { name } from './plain-forms.js';
 import { below, isObject, memberOf, type JsonObject, type Reading } from './reading.js';
 import { successText } from './tool-result.js';
@@ -34,9 +40,7 @@ export const toolUseSchemas = [
     type: Type.Literal('tool_use'),
     id: name.schema,
     name: Type.Literal(COMPUTER),
-    input: Type.Union(
-      Object.entries(namedActions).map(([one, { schema }]) => schema({ action: Type.Literal(one) })),
-    ),
+    input: namedActionSchema,
     toolset_name: Type.Optional(Type.Null()),
   }),
   ...Object.entries(namedActions).map(([one, { schema }]) =>

@@ -1,6 +1,6 @@
-import { action, type ActionInput } from './action.js';
+import { action, schemaOfAny, type ActionInput } from './action.js';
 import { chordKeys, heldKeys, key } from './key-forms.js';
-import { optionalOr, required } from './member.js';
+import { aliased, optionalOr, required } from './member.js';
 import { distance, dragPath, region, x, y } from './pixel-forms.js';
 import { button, clipboardText, milliseconds, typedText, wholeNumber } from './plain-forms.js';
 import {
@@ -25,7 +25,7 @@ const MOST_CLICKS = 3;
 const DEFAULT_WAIT_MS = 1_000;
 
 const at = { x: required(x), y: required(y) };
-const keys = optionalOr([], heldKeys, 'modifiers');
+const keys = aliased('modifiers', optionalOr([], heldKeys));
 const mouseButton = optionalOr('left', button);
 
 /** How often a chord is pressed. */
@@ -52,7 +52,12 @@ export const typedActions = {
   mouse_up: action({ button: mouseButton, keys }, (values) => holding(values.keys, [release(values.button)])),
   drag: action({ path: required(dragPath), keys }, (values) => holding(values.keys, drag(values.path))),
   scroll: action(
-    { ...at, dx: optionalOr(0, distance, 'scroll_x'), dy: optionalOr(0, distance, 'scroll_y'), keys },
+    {
+      ...at,
+      dx: aliased('scroll_x', optionalOr(0, distance)),
+      dy: aliased('scroll_y', optionalOr(0, distance)),
+      keys,
+    },
     (values, screen) => holding(values.keys, [moveToSeen(values, screen), ...scroll(values.dx, values.dy)]),
   ),
   type: action({ text: required(typedText) }, ({ text }) => typing(text)),
@@ -70,3 +75,5 @@ export const typedActions = {
 
 /** An action named by `type`, as a caller sends it. */
 export type TypedAction = ActionInput<typeof typedActions, 'type'>;
+
+export const typedActionSchema = schemaOfAny(typedActions, 'type', 'TypedAction');

@@ -1,0 +1,131 @@
+import { isDomainError } from '@berth/kernel';
+import fc from 'fast-check';
+import { Compile } from 'typebox/compile';
+import { describe, expect, it } from 'vitest';
+import { actionsBody } from './actions.schemas.js';
+import { planActions, type ActionPlan } from './plan-actions.js';
+import type { Screen } from './screen.js';
+import type { Step } from './step.js';
+import { ANTHROPIC_FORMS, namedMembers, screens, validActions } from './valid-actions.fixture.js';
+
+const described = Compile(actionsBody);
+
+const bodyOf = ({ scale }: Screen, action: object) => ({ actions: [action], scale });
+
+const stepsOf = (screen: Screen, action: object): readonly Step[] =>
+  planActions(bodyOf(screen, action), screen.display).units.flatMap(({ actions }) => actions.flat());
+
+const pathsOf = (screen: Screen, action: object): readonly string[] => {
+  try {
+    planActions(bodyOf(screen, action), screen.display);
+    return [];
+  } catch (error) {
+    if (!isDomainError(error)) throw error;
+    return (error.context['fields'] as readonly { readonly path: string }[]).map(({ path }) => path);
+  }
+};
+
+const isOnDisplay = ({ screen: { display } }: ActionPlan, step: Step): boolean => {
+  if (step.do === 'move')
+    return step.x < display.width && step.y < display.height && step.x >= 0 && step.y >= 0;
+  if (step.do !== 'zoom') return true;
+  const { x, y, width, height } = step.region;
+  return x >= 0 && y >= 0 && x + width <= display.width && y + height <= display.height;
+};
+
+/** The action with other members, in the same form. */
+const withMembers = (action: object, path: string, change: (members: object) => object): object => {
+  const [name, ...others] = path.split('.').filter((part) => part !== '');
+  if (name === undefined) return change(action);
+  const member = name.replace('[0]', '');
+  const inner = (action as Record<string, object>)[member] ?? {};
+  const next = others.join('.');
+  return {
+    ...action,
+    [member]: Array.isArray(inner)
+      ? [withMembers(inner[0] as object, next, change)]
+      : withMembers(inner, next, change),
+  };
+};
+
+describe('any valid action of any form', () => {
+  it('has a plan, all of it on the display, and is one that the description of the body allows', () => {
+    fc.assert(
+      fc.property(validActions, ({ screen, action }) => {
+        const body = bodyOf(screen, action);
+        const plan = planActions(body, screen.display);
+        const steps = plan.units.flatMap(({ actions }) => actions.flat());
+        expect(steps.filter((step) => !isOnDisplay(plan, step))).toEqual([]);
+        expect([body, described.Check(body)]).toEqual([body, true]);
+      }),
+    );
+  });
+
+  it('lets go every key that it holds meanwhile', () => {
+    fc.assert(
+      fc.property(validActions, ({ screen, name, action }) => {
+        fc.pre(name !== 'key_down' && name !== 'key_up');
+        const steps = stepsOf(screen, action);
+        const keys = (what: Step['do']) =>
+          steps.flatMap((step) => (step.do === what && 'keys' in step ? step.keys : []));
+        expect(keys('keys_up')).toEqual(keys('keys_down'));
+      }),
+    );
+  });
+
+  it('means the same with its nulls left out', () => {
+    fc.assert(
+      fc.property(validActions, ({ screen, action, path }) => {
+        const without = withMembers(action, path, (members) =>
+          Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null)),
+        );
+        expect(stepsOf(screen, without)).toEqual(stepsOf(screen, action));
+      }),
+    );
+  });
+
+  it('is refused with the path of a member that it does not have', () => {
+    const wrong = fc.constantFrom('txt', 'Keys', 'coordinates', 'delay', 'toString', 'X', 'modifier');
+    fc.assert(
+      fc.property(validActions, wrong, ({ screen, action, path }, member) => {
+        const misspelt = withMembers(action, path, (members) => ({ ...members, [member]: 1 }));
+        expect(pathsOf(screen, misspelt)).toEqual([`actions[0].${path}${member}`]);
+        expect(described.Check(bodyOf(screen, misspelt))).toBe(false);
+      }),
+    );
+  });
+
+  it('is refused with the path of each member that is of another kind', () => {
+    fc.assert(
+      fc.property(validActions, ({ screen, action, input, path }) => {
+        const names = Object.entries(input).flatMap(([name, value]) => (value === null ? [] : [name]));
+        const wrong = withMembers(action, path, (members) => ({
+          ...members,
+          ...Object.fromEntries(names.map((name) => [name, { not: 'this' }])),
+        }));
+        expect([...pathsOf(screen, wrong)].sort()).toEqual(
+          names.map((name) => `actions[0].${path}${name}`).sort(),
+        );
+      }),
+    );
+  });
+});
+
+describe("Anthropic's three forms of an action", () => {
+  it('have the same steps', () => {
+    const actions = screens.chain((screen) =>
+      fc
+        .constantFrom(...Object.entries<fc.Arbitrary<object>>(namedMembers(screen)))
+        .chain(([name, inputs]) => inputs.map((input) => ({ screen, name, input }))),
+    );
+    fc.assert(
+      fc.property(actions, ({ screen, name, input }) => {
+        const [bare, tool, toolset] = Object.values(ANTHROPIC_FORMS).map(({ of }) =>
+          stepsOf(screen, of(name, input)),
+        );
+        expect(tool).toEqual(bare);
+        expect(toolset).toEqual(bare);
+      }),
+    );
+  });
+});
