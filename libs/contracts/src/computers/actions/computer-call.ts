@@ -13,18 +13,12 @@ export const MOST_ACTIONS = 100;
 /** Actions that answer with what an item has no place for. */
 const NOT_IN_AN_ITEM = ['zoom', 'cursor_position', 'clipboard_get'];
 
-type SentCheck = {
-  readonly id: string;
-  readonly code?: string | null;
-  readonly message?: string | null;
-};
-
 /** A `computer_call` item of OpenAI's Responses. */
 export type ComputerCall = {
   readonly type: 'computer_call';
   readonly call_id: string;
   readonly status?: 'completed' | null;
-  readonly pending_safety_checks?: readonly SentCheck[] | null;
+  readonly pending_safety_checks?: readonly SafetyCheck[] | null;
 } & (
   | { readonly action: TypedAction; readonly actions?: null }
   | { readonly action?: null; readonly actions: readonly TypedAction[] }
@@ -33,7 +27,7 @@ export type ComputerCall = {
 const checkMembers = { id: required(name), code: optional(name), message: optional(name) };
 
 /** Safety checks, without what else they have. */
-export const safetyChecks: Form<readonly SentCheck[], readonly SafetyCheck[]> = {
+export const safetyChecks: Form<readonly SafetyCheck[], readonly SafetyCheck[]> = {
   schema: Type.Array(Type.Object({ id: name.schema })),
   read: (value, path, reading) =>
     Array.isArray(value)
@@ -44,13 +38,13 @@ export const safetyChecks: Form<readonly SentCheck[], readonly SafetyCheck[]> = 
 const readCheck = (value: unknown, path: string, reading: Reading): SafetyCheck | undefined => {
   if (!isObject(value)) return reading.refuse(path, 'must be an object');
   const check = readMembers(checkMembers, value, path, reading, Object.keys(value));
-  if (check === undefined) return undefined;
-  const { id, code, message } = check;
-  return {
-    id,
-    ...(code === undefined ? {} : { code }),
-    ...(message === undefined ? {} : { message }),
-  };
+  return check === undefined
+    ? undefined
+    : {
+        id: check.id,
+        ...(Object.hasOwn(value, 'code') ? { code: check.code ?? null } : {}),
+        ...(Object.hasOwn(value, 'message') ? { message: check.message ?? null } : {}),
+      };
 };
 
 const itemMembers = {

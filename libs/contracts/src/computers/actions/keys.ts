@@ -29,6 +29,7 @@ const ALIASES = new Map(
     pgdn: 'page_down',
     pgup: 'page_up',
     printscreen: 'print',
+    prtsc: 'print',
     scrolllock: 'scroll_lock',
     shift: 'shift_l',
     spacebar: 'space',

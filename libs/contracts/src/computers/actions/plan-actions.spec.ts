@@ -98,6 +98,10 @@ const NAMED: readonly (readonly [object, readonly object[]])[] = [
     [{ do: 'scroll', right: 100, down: 0 }],
   ],
   [{ action: 'scroll', scroll_direction: 'left', scroll_amount: 0, coordinate: [1, 2] }, [move(1, 2)]],
+  [
+    { type: null, action: 'scroll', scroll_direction: 'left', scroll_amount: 1 },
+    [{ do: 'scroll', right: -1, down: 0 }],
+  ],
   [{ action: 'wait', duration: 2 }, [{ do: 'wait', ms: 2_000 }]],
 ];
 
@@ -171,6 +175,15 @@ describe('the plan of an action', () => {
 
   it.each(NAMED)('%j is %j', (action, steps) => {
     expect(stepsOf(action)).toEqual(steps);
+  });
+
+  it('is the same with nulls for members that the action does not have', () => {
+    const nulls = { text: null, duration: null, scroll_amount: null, type: null };
+    expect(stepsOf({ ...nulls, action: 'left_click', coordinate: [1, 2] })).toEqual([
+      move(1, 2),
+      down(1),
+      up(1),
+    ]);
   });
 
   it('is the same for an action alone as in a list, with its defaults', () => {

@@ -131,10 +131,8 @@ const invalidAction = (sent: SentActions, fields: readonly FieldProblem[]): Doma
 
 const planOf = (units: readonly Unit[], options: Options, { screen, waited }: Reading): ActionPlan => {
   refusePending(units, options.acknowledged_safety_checks);
-  const steps = sparingHeldKeys(units.flatMap(({ actions }) => actions));
-  let taken = 0;
   return {
-    units: units.map((unit) => ({ ...unit, actions: steps.slice(taken, (taken += unit.actions.length)) })),
+    units: sparingHeldKeys(units),
     stopOnError: options.stopOnError,
     closing: options.screenshot ? screen.size : null,
     screen,

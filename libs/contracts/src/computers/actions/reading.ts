@@ -24,9 +24,9 @@ export class Reading {
     this.problems.push({ path, message });
   }
 
-  /** Refuses the members of an object that are none of `known`. */
-  refuseOthers(object: object, known: readonly string[], path: string): void {
-    const others = Object.keys(object).filter((name) => !known.includes(name));
+  /** Refuses the members of an object that are none of `known`, unless they are null. */
+  refuseOthers(object: JsonObject, known: readonly string[], path: string): void {
+    const others = Object.keys(object).filter((name) => isGiven(object, name) && !known.includes(name));
     for (const name of others.slice(0, MAX_UNKNOWN))
       this.refuse(below(path, name.slice(0, MAX_NAME_CHARS)), 'is not a known member');
   }

@@ -2,7 +2,7 @@ import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 
 type ToolUseBlock = Anthropic.Beta.BetaToolUseBlock;
-type ToolsetBlock = Anthropic.Beta.Messages.BetaResponseComputerToolUseBlock;
+type ToolsetBlock = Anthropic.Beta.Messages.BetaComputerToolUseBlock;
 type ComputerCallItem = OpenAI.Responses.ResponseComputerToolCall;
 
 const caller = { type: 'direct' } as const;

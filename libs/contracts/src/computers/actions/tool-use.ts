@@ -59,7 +59,7 @@ export const readToolUse = (block: JsonObject, path: string, reading: Reading): 
   const input = memberOf(block, 'input') ?? {};
   if (!isObject(input)) return reading.refuse(below(path, 'input'), 'must be an object');
   const isToolset = memberOf(block, 'toolset_name') !== undefined;
-  const type = (isToolset ? memberName : toolAction)(block, input, path, reading);
+  const type = isToolset ? memberName(block, path, reading) : toolAction(block, input, path, reading);
   const action = actionNamed(namedActions, type);
   const steps = action?.steps(input, below(path, 'input'), reading, isToolset ? [] : ['action']);
   if (id === undefined || type === undefined || steps === undefined) return undefined;
@@ -76,12 +76,7 @@ const isActionName = (value: unknown): value is ActionName => actionNamed(namedA
 
 const known = `must be one of ${Object.keys(namedActions).join(', ')}`;
 
-const memberName = (
-  block: JsonObject,
-  _input: JsonObject,
-  path: string,
-  reading: Reading,
-): ActionName | undefined => {
+const memberName = (block: JsonObject, path: string, reading: Reading): ActionName | undefined => {
   if (memberOf(block, 'toolset_name') !== COMPUTER)
     return reading.refuse(below(path, 'toolset_name'), `must be "${COMPUTER}": other toolsets are not ours`);
   const member = memberOf(block, 'name');

@@ -3,8 +3,8 @@ import type { Size, Step } from './step.js';
 /** A check that OpenAI wants a person to acknowledge before the actions of an item. */
 export type SafetyCheck = {
   readonly id: string;
-  readonly code?: string;
-  readonly message?: string;
+  readonly code?: string | null;
+  readonly message?: string | null;
 };
 
 /** In whose form the result of a unit is answered, beside ours. */

@@ -139,6 +139,16 @@ describe('a computer_call item', () => {
     expect(refusalOf(sent).context['outputs']).toEqual([]);
   });
 
+  it('may have the other of action and actions as null', () => {
+    const item = { type: 'computer_call', call_id: 'c', status: null, pending_safety_checks: null };
+    const [one, other] = [
+      { ...item, action: wait, actions: null },
+      { ...item, action: null, actions: [wait] },
+    ].map((sent) => planActions(sent, DISPLAY));
+    expect(one).toEqual(other);
+    expect(one?.units).toMatchObject([{ actions: [[{ do: 'wait', ms: 0 }]] }]);
+  });
+
   it('takes no image for a screenshot inside it: one is made at its end', () => {
     expect(planActions(itemSession[0], DISPLAY).units).toMatchObject([{ actions: [[]], closing: DISPLAY }]);
   });
@@ -152,7 +162,7 @@ describe('a computer_call item', () => {
       pending_safety_checks: checks,
     });
     const actions = [call(check('sc_1')), call(check('sc_2')), call()];
-    const pending = ['sc_1', 'sc_2'].map((id) => ({ id, code: 'malicious_instructions' }));
+    const pending = ['sc_1', 'sc_2'].map((id) => ({ id, code: 'malicious_instructions', message: null }));
     for (const named of [undefined, [], [{ id: 'sc_1' }], [{ id: 'sc_3' }]]) {
       const refusal = refusalOf({ actions, acknowledged_safety_checks: named });
       expect([refusal.kind, refusal.code]).toEqual(['conflict', 'safety_check_pending']);

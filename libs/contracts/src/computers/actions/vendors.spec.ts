@@ -38,7 +38,7 @@ type Missing = {
     : never;
   anthropic: {
     [Name in ActionName]: Exclude<
-      keyof Extract<Anthropic.Beta.Messages.BetaResponseComputerToolUseBlock, { name: Name }>['input'],
+      keyof Extract<Anthropic.Beta.Messages.BetaComputerToolUseBlock, { name: Name }>['input'],
       keyof NamedActionMembers[Name]
     >;
   }[ActionName];
@@ -62,7 +62,9 @@ const accepted = {
       action: OpenAI.Responses.ComputerAction;
     },
   ): ComputerCall => item,
-  block: (block: Anthropic.Beta.Messages.BetaResponseComputerToolUseBlock): ToolsetUse => block,
+  block: (
+    block: Anthropic.Beta.Messages.BetaComputerToolUseBlock | Anthropic.Messages.ComputerToolUseBlock,
+  ): ToolsetUse => block,
   toolResult: ({ content, ...result }: ToolResult): Anthropic.Beta.BetaToolResultBlockParam => ({
     ...result,
     content: [...content],
