@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { BUNDLED } from './tools/bundle.mjs';
@@ -28,6 +29,7 @@ const TIMED_INT = [
       'delivery/src/delivery/chat-outages',
       'exec/src/submission/start-is-certain',
       'exec/src/timers/settlement',
+      'gateway/src/health/frozen-node',
     ],
   ].map((name) => `apps/${name}.int-spec.ts`),
   ...[
@@ -38,9 +40,14 @@ const TIMED_INT = [
     ],
     ...['messaging/src/late-requests', 'messaging/src/outages', 'messaging/src/replaced-log'],
     ...['event-store/src/esdb-event-store', 'event-store/src/esdb-cluster', 'event-store/src/esdb-faults'],
+    ...['messaging/src/lost-requests', 'persistence/src/database'],
     ...['service/src/recovery', 'service/src/connections'],
   ].map((name) => `libs/platform/${name}.int-spec.ts`),
 ];
+
+for (const file of [...TIMED_E2E, ...TIMED_INT])
+  if (!existsSync(join(import.meta.dirname, file)))
+    throw new Error(`vitest.config.ts names ${file}, which does not exist.`);
 
 const PROCESSORS = availableParallelism();
 

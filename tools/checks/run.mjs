@@ -16,6 +16,7 @@ import { checkMetrics } from './metrics.mjs';
 import { checkMoney } from './money.check.mjs';
 import { checkMutations } from './mutations.check.mjs';
 import { checkLock } from './lock.check.mjs';
+import { checkOldNode } from './old-node.check.mjs';
 import { checkOperatorSchema } from './operator-schema.mjs';
 import { checkPlaces } from './places.check.mjs';
 import { checkPurity } from './purity.check.mjs';
@@ -68,6 +69,7 @@ const CHECKS = [
   ['compose files', checkCompose],
   ['package-lock.json is complete', checkLock],
   ['declared packages are used (knip)', runKnip],
+  ['the tools of the set-up run on Node 18', checkOldNode],
   ['nx sees the projects', runNx],
 ];
 

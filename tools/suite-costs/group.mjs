@@ -1,13 +1,7 @@
-import {
-  existsSync,
-  globSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+
+// Plain JavaScript for Node 18 and newer, built-in modules only: this runs before anything is installed.
 
 // A control group counts the processor time of its processes and of all that they start, also of those that have ended.
 
@@ -46,24 +40,27 @@ export function secondsOf(folder) {
   return Number(/usage_usec (\d+)/.exec(readFileSync(join(folder, 'cpu.stat'), 'utf8'))[1]) / 1e6;
 }
 
-/** The ids of the processes in a group and those within it. */
+/** The ids of the processes in a group and those within it. A group may vanish meanwhile. */
 export function processesIn(folder) {
-  return globSync('**/cgroup.procs', { cwd: folder }).flatMap((file) => {
-    try {
-      return readFileSync(join(folder, file), 'utf8').split('\n').filter(Boolean);
-    } catch {
-      return [];
-    }
-  });
+  try {
+    const within = groupsIn(folder).flatMap(processesIn);
+    return [...readFileSync(join(folder, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean), ...within];
+  } catch {
+    return [];
+  }
 }
 
 /** A group with processes stays. */
 function removeUnused(folder) {
   try {
-    for (const name of readdirSync(folder, { withFileTypes: true }))
-      if (name.isDirectory()) removeUnused(join(folder, name.name));
+    groupsIn(folder).forEach(removeUnused);
     rmdirSync(folder);
   } catch {
     return;
   }
+}
+
+function groupsIn(folder) {
+  const entries = readdirSync(folder, { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
 }

@@ -71,7 +71,7 @@ const sorted = (costs) =>
   Object.fromEntries(
     Object.entries(costs)
       .map(([name, seconds]) => [name, round(seconds)])
-      .toSorted(([, one], [, other]) => other - one),
+      .sort(([, one], [, other]) => other - one),
   );
 
 const round = (value) => Math.round(value * 10) / 10;

@@ -42,4 +42,4 @@ export function grownFiles(before, now) {
     );
 }
 
-const median = (values) => values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 1;
+const median = (values) => [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? 1;
