@@ -8,9 +8,12 @@ const MOST_REPEATED = 20;
 /** An argument that selects a lane or its shard, which runs as a whole. */
 const LANE = /^--(project|shard)=/;
 
+/** Draws fresh seeds in each run, so that a test that passes the second time has not tried what it failed with. */
+const LONG = '--project=long';
+
 /**
- * Runs tests with vitest's arguments, none for all of them. In the run of a whole lane, a small number of failed tests runs
- * a second time, without the others; see `repeatable`. `run` returns vitest's report and exit code.
+ * Runs tests with vitest's arguments, none for all of them. In the run of a whole lane but the long one, a small number of
+ * failed tests runs a second time, without the others; see `repeatable`. `run` returns vitest's report and exit code.
  *
  * @param {string[]} chosen
  * @param {(chosen: string[]) => Promise<{ report: object | undefined, code: number }>} run
@@ -20,11 +23,12 @@ export async function runWithRepetition(chosen, run) {
   const isWholeRun = chosen.every((argument) => LANE.test(argument));
   const { report, code } = await run(chosen);
   const counts = countsOf(report, code, !isWholeRun);
-  const repeated = isWholeRun ? repeatable(report, counts.failed) : undefined;
+  const repeats = isWholeRun && !chosen.includes(LONG);
+  const repeated = repeats ? repeatable(report, counts.failed) : undefined;
   if (repeated === undefined) return { ...counts, unstable: [] };
   log(`\n${repeated.tests.length} of the tests failed. They run again, without the others.`);
   const projects = chosen.filter((argument) => argument.startsWith('--project='));
-  return withRepeated(counts, repeated.tests, (await run([...projects, ...repeated.arguments])).report);
+  return withRepeated(counts, repeated.tests, await run([...projects, ...repeated.arguments]));
 }
 
 /** Says what the last line "N passed, N failed" does not. */
@@ -57,11 +61,12 @@ export function repeatable(report, failures) {
 }
 
 /**
- * The counts of a run whose failed tests ran again: those that passed then are passed, and named as unstable.
+ * The counts of a run whose failed tests ran again: those that passed then are passed, and named as unstable. If all of them
+ * passed in a run that failed all the same, for example because of an error outside of them, that counts as one failure.
  *
  * @returns {{ passed: number, failed: number, notRun: number, unstable: string[] }}
  */
-export function withRepeated(counts, tests, report) {
+export function withRepeated(counts, tests, { report, code }) {
   const passed = new Set(
     (report?.testResults ?? []).flatMap(({ name: file, assertionResults }) =>
       assertionResults
@@ -70,9 +75,10 @@ export function withRepeated(counts, tests, report) {
     ),
   );
   const unstable = tests.filter((test) => passed.has(titleOf(test)));
+  const failedAllTheSame = code !== 0 && unstable.length === tests.length ? 1 : 0;
   return {
     passed: counts.passed + unstable.length,
-    failed: counts.failed - unstable.length,
+    failed: counts.failed - unstable.length + failedAllTheSame,
     notRun: counts.notRun - unstable.filter(({ ran }) => !ran).length,
     unstable: unstable.map(titleOf),
   };

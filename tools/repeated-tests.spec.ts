@@ -40,8 +40,8 @@ describe('failed tests', () => {
   });
 
   it.each([
-    ['of a lane', ['--project=long'], ['--project=long']],
-    ['of a shard', ['--project=long', '--shard=2/8'], ['--project=long']],
+    ['of a lane', ['--project=!long'], ['--project=!long']],
+    ['of a shard', ['--project=core', '--shard=2/8'], ['--project=core']],
   ])('%s run again in their lane', async (_what, given, kept) => {
     const runs: string[][] = [];
     const failed = { ...report(file('a.spec.ts', { 'a ends': 'failed' })), numFailedTests: 1 };
@@ -53,14 +53,29 @@ describe('failed tests', () => {
     expect(tests).toMatchObject({ failed: 1, unstable: [] });
   });
 
-  it('do not run again in a run of chosen tests', async () => {
+  it.each([
+    ['a run of chosen tests', ['--project=unit', 'libs/kernel']],
+    ['the long lane, which would draw other seeds', ['--project=long', '--shard=2/8']],
+  ])('do not run again in %s', async (_what, given) => {
     let runs = 0;
     const failed = { ...report(file('a.spec.ts', { 'a ends': 'failed' })), numFailedTests: 1 };
-    await runWithRepetition(['--project=unit', 'libs/kernel'], () => {
+    const tests = await runWithRepetition(given, () => {
       runs++;
       return Promise.resolve({ report: failed, code: 1 });
     });
     expect(runs).toBe(1);
+    expect(tests.failed).toBe(1);
+  });
+
+  it('do not run again if an error outside of them failed the run as well, which would be lost', async () => {
+    let runs = 0;
+    const failed = report(file('a.spec.ts', { 'a ends': 'failed' }));
+    const tests = await runWithRepetition([], () => {
+      runs++;
+      return Promise.resolve({ report: { ...failed, numFailedTests: 1, unhandledErrors: 1 }, code: 1 });
+    });
+    expect(runs).toBe(1);
+    expect(tests.failed).toBe(2);
   });
 
   it('do not run again if there are more than twenty', () => {
@@ -95,12 +110,20 @@ describe('failed tests', () => {
       file('a.spec.ts', { 'a ends': 'passed', 'b ends': 'passed' }),
       file('b.spec.ts', { 'b ends': 'failed' }),
     );
-    expect(withRepeated({ ...counts, notRun: 1 }, tests, again)).toEqual({
+    expect(withRepeated({ ...counts, notRun: 1 }, tests, { report: again, code: 1 })).toEqual({
       passed: 11,
       failed: 1,
       notRun: 0,
       unstable: ['a.spec.ts > a thing > a ends'],
     });
-    expect(withRepeated(counts, tests, undefined)).toEqual({ ...counts, unstable: [] });
+    expect(withRepeated(counts, tests, { report: undefined, code: 1 })).toEqual({ ...counts, unstable: [] });
+  });
+
+  it('leave one failure if all of them passed when they ran again, and that run failed all the same', () => {
+    const tests = [{ file: 'a.spec.ts', name: 'a thing > a ends', ran: true }];
+    const again = report(file('a.spec.ts', { 'a ends': 'passed' }));
+    const one = { passed: 10, failed: 1, notRun: 0 };
+    expect(withRepeated(one, tests, { report: again, code: 1 })).toMatchObject({ passed: 11, failed: 1 });
+    expect(withRepeated(one, tests, { report: again, code: 0 })).toMatchObject({ passed: 11, failed: 0 });
   });
 });

@@ -16,9 +16,9 @@ export function reportIn(folder, shown = 'default') {
 }
 
 /**
- * The counts from vitest's JSON report and exit code. A file that could not be loaded counts as one failure, as does a
- * non-zero exit code without a failed test, and a run that did not end. Skipped tests count as failures, except in a run with the caller's own
- * filter (`filtered`).
+ * The counts from vitest's JSON report and exit code. A file that could not be loaded counts as one failure, as do errors
+ * outside of tests, a non-zero exit code without a failed test, and a run that did not end. Skipped tests count as failures,
+ * except in a run with the caller's own filter (`filtered`).
  *
  * @returns {{passed: number, failed: number, notRun: number}}
  */
@@ -30,7 +30,8 @@ export function countsOf(report, exitCode, filtered) {
   const leftOut = (report?.numPendingTests ?? 0) + (report?.numTodoTests ?? 0);
   const notRun = filtered ? 0 : leftOut;
   const notEnded = exitCode === EXIT_DID_NOT_END ? 1 : 0;
-  const failed = (report?.numFailedTests ?? 0) + unloadable + notRun + notEnded;
+  const outside = (report?.unhandledErrors ?? 0) > 0 ? 1 : 0;
+  const failed = (report?.numFailedTests ?? 0) + unloadable + notRun + notEnded + outside;
   return { passed, failed: failed === 0 && exitCode !== 0 ? 1 : failed, notRun };
 }
 

@@ -32,6 +32,10 @@ describe('the counts of a test run', () => {
     expect(countsOf(report({ numFailedTests: 2 }), EXIT_DID_NOT_END, false).failed).toBe(3);
   });
 
+  it('include errors outside of tests as one failure of its own, so that it is not lost when tests run again', () => {
+    expect(countsOf(report({ numFailedTests: 2, unhandledErrors: 3 }), 1, false).failed).toBe(3);
+  });
+
   it('include a skipped test as a failure, unless the run was filtered', () => {
     expect(countsOf(report({ numPendingTests: 1, numTodoTests: 1 }), 0, false)).toMatchObject({
       failed: 2,
