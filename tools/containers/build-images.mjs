@@ -30,13 +30,13 @@ const BUSYBOX = '/usr/bin/busybox';
 /**
  * Builds the images of the tests as archives for `nerdctl load`, because the tests reach no registry: `shell.tar`
  * (BusyBox alone), `scratch.tar` (one static program, without a shell) and `debian.tar` (Debian). They are built once on a
- * machine, as long as nothing in them changes.
+ * machine, as long as neither BusyBox nor this file changes.
  *
  * @returns {Promise<string>} the folder of the archives
  */
 export async function buildImages(log) {
   const release = debianRelease();
-  const parts = [release, process.arch, DEBIAN_PACKAGES, String(TOOLS), readFileSync(BUSYBOX)];
+  const parts = [release, process.arch, readFileSync(new URL(import.meta.url)), readFileSync(BUSYBOX)];
   const hash = createHash('sha256');
   for (const part of parts) hash.update(part).update('\0');
   const folder = join(cacheFolder(), `images-${hash.digest('hex').slice(0, 12)}`);
