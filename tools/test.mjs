@@ -9,7 +9,7 @@ import { ensurePrograms } from './ensure-programs.mjs';
 import { runChild } from './run-child.mjs';
 import { logUnstable, runWithRepetition } from './repeated-tests.mjs';
 import { printCosts, startMeasuring } from './suite-costs/measure.mjs';
-import { grownFiles, readTable, writeTable } from './suite-costs/table.mjs';
+import { budgetLine, readTable, tooDear, unfitForTable, writeTable } from './suite-costs/table.mjs';
 import { lastCountLine, reportIn } from './test-counts.mjs';
 
 // `npm test`: sets the checkout up if needed, runs the checks and every test, and ends with "N passed, N failed".
@@ -28,6 +28,8 @@ await runTool(async () => {
   // Downloads while the checkout is built: the one waits for package mirrors, the other for the processors.
   const programs = ensurePrograms(log);
   const node = await ensureReady();
+  // A fresh clone installs and builds, which is no cost of the tests.
+  measured.endSetUp();
   // The checks end before the tests begin: on a slow machine they would delay tests beyond their deadlines.
   const [checks] = await Promise.all([
     isWholeRun ? runChecks(node) : { passed: 0, failed: 0 },
@@ -36,14 +38,25 @@ await runTool(async () => {
   const tests = await runWithRepetition(vitestArguments, (chosen) => runVitest(node, chosen, measured.env));
   const costs = measured.stop();
   printCosts(costs);
-  if (writesTable) writeTable(costs);
-  const grown = isWholeRun && costs.files !== undefined ? grownFiles(readTable().files, costs.files) : [];
-  for (const problem of grown) log(problem);
-  const [passed, failed] = [checks.passed + tests.passed, checks.failed + tests.failed + grown.length];
+  const problems = judgeCosts(costs, checks.failed + tests.failed);
+  for (const problem of problems) log(problem);
+  const [passed, failed] = [checks.passed + tests.passed, checks.failed + tests.failed + problems.length];
   logUnstable(tests);
   log(`\n${passed} passed, ${failed} failed`);
   return failed === 0 && (tests.passed > 0 || isShard) ? 0 : 1;
 });
+
+/** What is wrong with the costs of a whole run; writes the table first if that was asked for. */
+function judgeCosts(costs, failed) {
+  if (!isWholeRun) return [];
+  const unfit = writesTable ? unfitForTable(costs, failed) : undefined;
+  if (writesTable && unfit === undefined) writeTable(costs);
+  const problems = unfit === undefined ? [] : [unfit];
+  if (costs.files === undefined) return problems;
+  const seconds = costs.seconds - costs.setUp;
+  log(budgetLine(seconds));
+  return [...problems, ...tooDear(readTable().files, seconds, costs.files)];
+}
 
 /** `--shard 3/8` as one argument. */
 function joinShard(args) {

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 // Plain JavaScript for Node 18 and newer, built-in modules only: this runs before anything is installed.
 
 // A control group counts the processor time of its processes and of all that they start, also of those that have ended.
+// Agents of the process driver are counted only where both versions are mounted, as on the machine of the table: the driver
+// moves them into groups of its own below the root of version 2, or of version 1 where that is all there is.
 
 /** The first is there in version 1 of control groups, the second in version 2. */
 const PARENTS = ['/sys/fs/cgroup/cpuacct', '/sys/fs/cgroup'];

@@ -12,6 +12,7 @@ const SHOWN = 10;
  * @property {number} minutes
  * @property {number} processors
  * @property {number} seconds of all processes
+ * @property {number} setUp of these, the seconds before `endSetUp`
  * @property {Record<string, number>} [programs]
  * @property {Record<string, number>} files with the processes that they start, without servers that files share
  */
@@ -21,24 +22,30 @@ const SHOWN = 10;
  * out of reach, it knows only the minutes.
  *
  * @param {boolean} withPrograms
- * @returns {{ env: Record<string, string>, stop: () => Partial<Costs> & { minutes: number } }} with the environment
- *   that vitest needs
+ * @returns {{ env: Record<string, string>, endSetUp: () => void, stop: () => Partial<Costs> & { minutes: number } }} with
+ *   the environment that vitest needs
  */
 export function startMeasuring(withPrograms) {
   const begun = Date.now();
   const minutes = () => round((Date.now() - begun) / 60_000);
   const group = enterRunGroup();
-  if (group === undefined) return { env: {}, stop: () => ({ minutes: minutes() }) };
+  if (group === undefined)
+    return { env: {}, endSetUp: () => undefined, stop: () => ({ minutes: minutes() }) };
   const folder = mkdtempSync(join(tmpdir(), 'berth-costs-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const output = join(folder, 'files.jsonl');
   const sampled = withPrograms ? samplePrograms(group) : undefined;
+  let setUp = 0;
   return {
     env: { BERTH_TEST_GROUP: group, BERTH_TEST_COSTS: output },
+    endSetUp: () => {
+      setUp = round(secondsOf(group));
+    },
     stop: () => ({
       minutes: minutes(),
       processors: availableParallelism(),
       seconds: round(secondsOf(group)),
+      setUp,
       ...(sampled && { programs: sorted(sampled.stop()) }),
       files: sorted(readFiles(output)),
     }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { grownFiles } from './table.mjs';
+import { budgetLine, grownFiles, tooDear, unfitForTable } from './table.mjs';
 
 const BEFORE = { 'one.spec.ts': 10, 'two.spec.ts': 20, 'three.spec.ts': 40, 'small.spec.ts': 0.1 };
 
@@ -11,11 +11,40 @@ describe('the costs of the suite', () => {
 
   it('do not fail for growth that chance explains, nor on a machine that is slower for all files', () => {
     expect(grownFiles(BEFORE, { ...BEFORE, 'one.spec.ts': 18, 'small.spec.ts': 3 })).toEqual([]);
-    const slower = Object.fromEntries(Object.entries(BEFORE).map(([file, seconds]) => [file, seconds * 3]));
+    const slower = Object.fromEntries(Object.entries(BEFORE).map(([file, seconds]) => [file, seconds * 1.5]));
     expect(grownFiles(BEFORE, slower)).toEqual([]);
   });
 
-  it('do not fail for a file that is new or gone', () => {
-    expect(grownFiles(BEFORE, { 'one.spec.ts': 10, 'new.spec.ts': 50 })).toEqual([]);
+  it('fail if all files grew by more than a slower machine explains', () => {
+    const all = Object.fromEntries(Object.entries(BEFORE).map(([file, seconds]) => [file, seconds * 3]));
+    expect(grownFiles(BEFORE, all)).toHaveLength(3);
+  });
+
+  it('do not fail for a file that costs what it did when all others became much cheaper', () => {
+    const cheaper = Object.fromEntries(Object.entries(BEFORE).map(([file, seconds]) => [file, seconds / 4]));
+    expect(grownFiles(BEFORE, { ...cheaper, 'three.spec.ts': 40 })).toEqual([]);
+  });
+
+  it('do not fail for a file that is gone, or for one that is new and costs little', () => {
+    expect(tooDear(BEFORE, 100, { 'one.spec.ts': 10, 'new.spec.ts': 10 })).toEqual([]);
+  });
+
+  it('fail for a dear file that the table does not have', () => {
+    const dear = tooDear(BEFORE, 100, { ...BEFORE, 'new.spec.ts': 11 });
+    expect(dear).toEqual([expect.stringContaining('new.spec.ts cost 11 processor seconds and is not in')]);
+  });
+
+  it('fail above the budget by more than a busy machine explains', () => {
+    expect(tooDear(BEFORE, 1_265, BEFORE)).toEqual([]);
+    expect(tooDear(BEFORE, 1_266, BEFORE)).toEqual([
+      'The run cost 1266 processor seconds, without the set-up; the budget is 1100, and above 1265 it fails.',
+    ]);
+    expect(budgetLine(1_000)).toContain('The run cost 1000 processor seconds');
+  });
+
+  it('are no table without those of each file, or if the run failed', () => {
+    expect(unfitForTable({ minutes: 12 }, 0)).toContain('control groups');
+    expect(unfitForTable({ minutes: 12, files: BEFORE }, 1)).toContain('failed');
+    expect(unfitForTable({ minutes: 12, files: BEFORE }, 0)).toBeUndefined();
   });
 });
