@@ -81,4 +81,6 @@ it('tests run again when a source that they depend on changes, and not when anot
   expect(await test()).toEqual(['a']);
   change('docs/read.md');
   expect(await test()).toEqual(['a', 'b']);
+  change('tools/test.mjs');
+  expect(await test()).toEqual(['a', 'b']);
 });

@@ -47,8 +47,10 @@ const projectOf = (workspace, root, marker) => {
     targets: {
       ...(isPackage ? { build: BUILD, typecheck: TYPECHECK } : {}),
       lint: { ...lintOf(root), ...(isPackage ? { dependsOn: ['build'] } : {}) },
-      ...(has(/\.(int-)?spec\.ts$/) ? { test: testOf(root, "'--project=!e2e*' '--project=!long'") } : {}),
-      ...(has(/\.e2e-spec\.ts$/) ? { e2e: testOf(root, "'--project=e2e*'", START) } : {}),
+      ...(has(/\.(int-)?spec\.ts$/)
+        ? { test: testOf(workspace, root, "'--project=!e2e*' '--project=!long'") }
+        : {}),
+      ...(has(/\.e2e-spec\.ts$/) ? { e2e: testOf(workspace, root, "'--project=e2e*'", START) } : {}),
     },
   };
 };
@@ -110,8 +112,21 @@ const lintOf = (root) => ({
   inputs: ['default', '^production', '{workspaceRoot}/.oxlintrc.json', '{workspaceRoot}/tsconfig.base.json'],
 });
 
-/** Builds first. Takes all processors, so nothing runs beside it. */
-const testOf = (root, projects, inputs = []) => ({
+/** What runs the tests. The last two are named, not imported. */
+const RUNNERS = ['tools/test.mjs', 'tools/end-of-run.reporter.mjs', 'tools/suite-costs/file-costs.setup.mjs'];
+
+/** These modules, as far as they exist, and those that they import. */
+const modulesOf = (workspace, paths) => {
+  const found = new Set(paths.filter((path) => existsSync(join(workspace, path))));
+  for (const path of found) {
+    const text = readFileSync(join(workspace, path), 'utf8');
+    for (const [, name] of text.matchAll(/from '(\.[^']+)'/g)) found.add(join(dirname(path), name));
+  }
+  return [...found].toSorted();
+};
+
+/** Builds first. Takes all processors, so nothing runs beside it. As root, tests do more than as another user. */
+const testOf = (workspace, root, projects, inputs = []) => ({
   executor: 'nx:run-commands',
   options: { command: `node tools/test.mjs ${projects} ${root}/`, cwd: '{workspaceRoot}' },
   cache: true,
@@ -121,7 +136,8 @@ const testOf = (root, projects, inputs = []) => ({
     '^production',
     'read',
     '^readByDependants',
-    '{workspaceRoot}/tools/bundle.mjs',
+    ...modulesOf(workspace, RUNNERS).map((path) => `{workspaceRoot}/${path}`),
+    { runtime: 'id -u' },
     '{workspaceRoot}/tsconfig.base.json',
     '{workspaceRoot}/vitest.config.ts',
     ...inputs,

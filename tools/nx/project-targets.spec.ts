@@ -18,7 +18,9 @@ const write = (path: string, text = ''): void => {
 interface Project {
   readonly implicitDependencies: readonly string[];
   readonly namedInputs: Readonly<Record<'read' | 'readByDependants', readonly string[]>>;
-  readonly targets: Readonly<Record<string, { readonly options: { readonly command: string } }>>;
+  readonly targets: Readonly<
+    Record<string, { readonly options: { readonly command: string }; readonly inputs: readonly unknown[] }>
+  >;
 }
 
 /** The project that the plugin makes of a file, as Nx calls it. */
@@ -65,6 +67,20 @@ describe('the tests of a project depend on', () => {
   it('no program that exists only in their text, and not on their own', () => {
     write('apps/a/src/one.fixture.ts', `programArguments('greeter'); programArguments('a');`);
     expect(projectOf('apps/a/tsconfig.json').implicitDependencies).toEqual([]);
+  });
+
+  it('what runs them with all that it imports, and on the user', () => {
+    write('tools/test.mjs', `import { one } from './costs/one.mjs';`);
+    write('tools/costs/one.mjs', `import { two } from '../two.mjs';`);
+    write('tools/two.mjs', `import { readFileSync } from 'node:fs';`);
+    write('tools/other.mjs');
+    write('apps/a/src/one.spec.ts');
+    const inputs = projectOf('apps/a/tsconfig.json').targets['test']?.inputs ?? [];
+    const run = ['tools/test.mjs', 'tools/costs/one.mjs', 'tools/two.mjs'].map(
+      (path) => `{workspaceRoot}/${path}`,
+    );
+    expect(inputs).toEqual(expect.arrayContaining([...run, { runtime: 'id -u' }]));
+    expect(inputs).not.toContain('{workspaceRoot}/tools/other.mjs');
   });
 
   it.each([
