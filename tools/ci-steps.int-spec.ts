@@ -10,29 +10,31 @@ const suite = printing('5 passed, 0 failed');
 const prepare = printing('prepared');
 const containers = printing('7 passed, 0 failed');
 const long = printing('3 passed, 0 failed');
+const mutations = printing('12 caught, 0 survived');
 
 const run = async (commands: object, limits: object = {}) => {
   let printed = '';
   const print = (text: string): void => {
     printed += text;
   };
-  const all = { suite, prepare, containers, long, ...commands };
+  const all = { suite, prepare, containers, long, mutations, ...commands };
   const counts = await runCi(all, { ...CI_LIMITS, ...limits }, print);
   return { counts, printed };
 };
 
 describe('a run in CI', () => {
-  it('counts the suite, the container tests and the long tests, and prints the output of all', async () => {
+  it('counts the suite, the container tests, the long tests and the mutations as one, and prints the output of all', async () => {
     const { counts, printed } = await run({});
-    expect(counts).toEqual({ passed: 15, failed: 0 });
-    expect(printed).toMatch(/5 passed.*\nprepared\n7 passed.*\n3 passed/);
+    expect(counts).toEqual({ passed: 16, failed: 0 });
+    expect(printed).toMatch(/5 passed.*\nprepared\n7 passed.*\n3 passed.*\n12 caught/);
   });
 
   it.each([
-    ['a container test', { containers: printing('6 passed, 1 failed', 1) }, { passed: 14, failed: 1 }],
-    ['the run of the container tests', { containers: printing('', 1) }, { passed: 8, failed: 1 }],
-    ['the suite', { suite: printing('4 passed, 1 failed', 1) }, { passed: 14, failed: 1 }],
-    ['a long test', { long: printing('2 passed, 1 failed', 1) }, { passed: 14, failed: 1 }],
+    ['a container test', { containers: printing('6 passed, 1 failed', 1) }, { passed: 15, failed: 1 }],
+    ['the run of the container tests', { containers: printing('', 1) }, { passed: 9, failed: 1 }],
+    ['the suite', { suite: printing('4 passed, 1 failed', 1) }, { passed: 15, failed: 1 }],
+    ['a long test', { long: printing('2 passed, 1 failed', 1) }, { passed: 15, failed: 1 }],
+    ['a mutation', { mutations: printing('11 caught, 1 survived', 1) }, { passed: 15, failed: 1 }],
   ])('fails if %s does', async (_what, commands, counts) => {
     expect((await run(commands)).counts).toEqual(counts);
   });
@@ -45,48 +47,49 @@ describe('a run in CI', () => {
     ['cannot prepare them', { prepare: printing('', 1) }],
   ])('on a machine that %s says so, and counts the others', async (_what, commands) => {
     const { counts, printed } = await run({ ...commands, containers: printing('0 passed, 1 failed', 1) });
-    expect(counts).toEqual({ passed: 8, failed: 0 });
+    expect(counts).toEqual({ passed: 9, failed: 0 });
     expect(printed.match(/The container tests were not run: .+\./g)).toHaveLength(1);
   });
 
   it.each([
-    ['container', { containers: endless }, { passed: 8, failed: 1 }],
-    ['long', { long: endless }, { passed: 12, failed: 1 }],
+    ['container', { containers: endless }, { passed: 9, failed: 1 }],
+    ['long', { long: endless }, { passed: 13, failed: 1 }],
   ])('ends %s tests that take too long, which fails', async (_what, commands, expected) => {
     const { counts, printed } = await run(commands, { step: 500 });
     expect(counts).toEqual(expected);
     expect(printed).toContain('took too long');
   });
 
+  it('ends mutations that take too long, which fails', async () => {
+    const { counts } = await run({ mutations: endless }, { mutations: 500 });
+    expect(counts).toEqual({ passed: 15, failed: 1 });
+  });
+
   it('leaves the container tests out if their preparation takes too long', async () => {
     const { counts, printed } = await run({ prepare: endless }, { prepare: 500 });
-    expect(counts).toEqual({ passed: 8, failed: 0 });
+    expect(counts).toEqual({ passed: 9, failed: 0 });
     expect(printed).toMatch(/The container tests were not run: .+\./);
   });
 
   it('leaves out what follows the suite if that has taken most of the time, and says so', async () => {
     const { counts, printed } = await run({}, { all: 60_000, least: 61_000 });
     expect(counts).toEqual({ passed: 5, failed: 0 });
-    expect(printed).toMatch(/The container tests were not run: .+\.\nThe long tests were not run: .+\./);
+    expect(printed).toMatch(
+      /The container tests were not run: .+\.\nThe long tests were not run: .+\.\nThe mutations were not run: .+\./,
+    );
   });
 });
 
-describe('the shard of the long lane that CI runs', () => {
-  it('is each in turn, from commit to commit', () => {
-    const shards = Array.from({ length: 8 }, (_, n) =>
-      shardOf((command: string) => (command === 'rev-list' ? String(1200 + n) : 'false')),
-    );
-    expect(shards.toSorted()).toEqual(['1/8', '2/8', '3/8', '4/8', '5/8', '6/8', '7/8', '8/8']);
-  });
+describe('the shard that CI runs', () => {
+  const at = (id: string) => () => id;
 
-  it('in a shallow clone is one that the commit chooses, so that another run of it has the same', () => {
-    const shallow = (id: string) => (_command: string, option: string) => (option === 'HEAD' ? id : 'true');
-    const shards = Array.from({ length: 8 }, (_, n) => shardOf(shallow(`0000000${String(n)}ffffffff`)));
-    expect(new Set(shards).size).toBe(8);
-    expect(shardOf(shallow('00000003ffffffff'))).toBe(shards[3]);
+  it('is chosen by the commit, each as often, so that another run of it has the same', () => {
+    const shards = Array.from({ length: 8 }, (_, n) => shardOf(at(`0000000${String(n)}ffffffff`), 8));
+    expect(shards.toSorted()).toEqual(['1/8', '2/8', '3/8', '4/8', '5/8', '6/8', '7/8', '8/8']);
+    expect(shardOf(at('00000003ffffffff'), 8)).toBe(shards[3]);
   });
 
   it('outside of a repository is the first', () => {
-    expect(shardOf(() => undefined)).toBe('1/8');
+    expect(shardOf(() => undefined, 8)).toBe('1/8');
   });
 });

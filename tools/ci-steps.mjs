@@ -10,20 +10,20 @@ export const CI_LIMITS = {
   all: 80 * MINUTE,
   prepare: 20 * MINUTE,
   step: 45 * MINUTE,
+  mutations: 20 * MINUTE,
   least: 12 * MINUTE,
 };
 /** Between TERM and KILL for a step that takes too long. */
 const GRACE_MS = 30_000;
 const TAIL = 10_000;
 const DRAINED_WITHIN_MS = 5_000;
-const SHARDS = 8;
 
 /**
- * Runs the tests of CI: the command `suite`, then `containers` if `prepare` finds that this machine can run it, then
- * `long`. Each ends with a line "N passed, N failed". What the machine lacks, and what the time of CI does not allow, are no
+ * Runs the tests of CI: the command `suite`, then `containers` if `prepare` finds that this machine can run it, then `long`
+ * and `mutations`. Each ends with a line "N passed, N failed" or counts as one. What the machine lacks, and what the time of CI does not allow, are no
  * failures; a test is.
  *
- * @param {Record<'suite' | 'prepare' | 'containers' | 'long', string[]>} commands
+ * @param {Record<'suite' | 'prepare' | 'containers' | 'long' | 'mutations', string[]>} commands
  * @param {typeof CI_LIMITS} limits in milliseconds
  * @param {(text: string) => void} print
  * @returns {Promise<{ passed: number, failed: number }>}
@@ -34,29 +34,27 @@ export async function runCi(commands, limits, print) {
   const counts = [await counted(commands.suite, left(limits.all), print)];
   const reason = await reasonNotToRun(commands.prepare, left(limits.prepare), print);
   if (reason !== undefined) print(`${reason}\n`);
-  for (const name of reason === undefined ? ['containers', 'long'] : ['long']) {
+  for (const name of [...(reason === undefined ? ['containers'] : []), 'long', 'mutations']) {
     if (left(limits.all) < limits.least)
-      print(`The ${NAMES[name]} tests were not run: too little of the time of CI is left.\n`);
-    else counts.push(await counted(commands[name], left(limits.step), print));
+      print(`The ${NAMES[name]} were not run: too little of the time of CI is left.\n`);
+    else counts.push(await counted(commands[name], left(limits[name] ?? limits.step), print));
   }
   const sum = (kind) => counts.reduce((total, count) => total + count[kind], 0);
   return { passed: sum('passed'), failed: sum('failed') };
 }
 
-const NAMES = { containers: 'container', long: 'long' };
+const NAMES = { containers: 'container tests', long: 'long tests', mutations: 'mutations' };
 
 /**
- * The shard of the long lane whose turn it is, as vitest takes it: they take turns from commit to commit. A shallow clone
- * does not know how many commits there are; there the id of the commit chooses.
+ * One of `count` shards, as vitest takes it. The id of the commit chooses, so that each shard is as likely in each landing,
+ * however many commits that adds, and another run of a commit has the same.
  *
  * @param {(...args: string[]) => string | undefined} git
+ * @param {number} count
  */
-export function shardOf(git) {
-  const isWhole = git('rev-parse', '--is-shallow-repository') === 'false';
-  const turn = isWhole
-    ? Number(git('rev-list', '--count', 'HEAD'))
-    : Number.parseInt(git('rev-parse', 'HEAD')?.slice(0, 8) || '0', 16);
-  return `${(turn % SHARDS) + 1}/${SHARDS}`;
+export function shardOf(git, count) {
+  const id = Number.parseInt(git('rev-parse', 'HEAD')?.slice(0, 8) || '0', 16);
+  return `${(id % count) + 1}/${count}`;
 }
 
 /** Returns a line; an empty one if the command has printed it. */

@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { CI_LIMITS, runCi, shardOf } from './ci-steps.mjs';
 import { log, ROOT, runTool } from './ensure-installed.mjs';
 
-// What `.ci/run` runs: `npm test`, the core of the container tests where this machine can, and one shard of the long lane.
-// The last line is the sum of all, "N passed, N failed".
+// What `.ci/run` runs: `npm test`, the core of the container tests where this machine can, one shard of the long lane, and
+// one of the mutations, some twelve. The last line is the sum of all, "N passed, N failed".
+const LONG_SHARDS = 8;
+const MUTATION_SHARDS = 24;
 const tool = (...path) => [process.execPath, join(ROOT, 'tools', ...path)];
 const git = (...args) => spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' }).stdout?.trim();
 
@@ -13,7 +15,8 @@ await runTool(async () => {
     suite: tool('test.mjs'),
     prepare: tool('containers', 'assert-containers-run.mjs'),
     containers: [...tool('test-containers.mjs'), '--project=core'],
-    long: [...tool('test.mjs'), '--long', `--shard=${shardOf(git)}`],
+    long: [...tool('test.mjs'), '--long', `--shard=${shardOf(git, LONG_SHARDS)}`],
+    mutations: [...tool('mutate.mjs'), '--shard', shardOf(git, MUTATION_SHARDS)],
   };
   const { passed, failed } = await runCi(commands, CI_LIMITS, (text) => void process.stdout.write(text));
   log(`\n${passed} passed, ${failed} failed`);

@@ -1,8 +1,9 @@
 import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
 import { ensureReady, log, ROOT, runTool } from './ensure-installed.mjs';
 import { ensureBroker } from './ensure-broker.mjs';
 import { makeCopy, removeCopies } from './mutations/copy.mjs';
-import { problemsOf } from './mutations/judge.mjs';
+import { inShard, problemsOf } from './mutations/judge.mjs';
 import { AREA_NAMES, MUTATIONS } from './mutations/list.mjs';
 import { testOnce, tryBreaks } from './mutations/try-breaks.mjs';
 import { exitCodeOf } from './run-child.mjs';
@@ -10,16 +11,19 @@ import { exitCodeOf } from './run-child.mjs';
 // `npm run mutate`: breaks one rule after the other in a copy of this checkout and runs the test that must fail, which
 // prints one line each. Names of areas, those of the files in `tools/mutations`, select their breaks; other words select
 // those whose guarantee or file contains them all. `--lane fast` leaves out those that only a whole installation can show, and
-// `--lane e2e` the others.
+// `--lane e2e` the others. `--shard 3/24` selects a part of what is left.
 
 const COPIES_AT_MOST = 2;
 /** So that the copies end at about the same time. */
 const MOST_IN_GROUP = 8;
 
-const { words, lane } = readArguments(process.argv.slice(2));
+const { words, lane, shard } = readArguments(process.argv.slice(2));
 
 await runTool(async () => {
-  const chosen = MUTATIONS.filter((one) => isChosen(one));
+  const chosen = inShard(
+    MUTATIONS.filter((one) => isChosen(one)),
+    shard,
+  );
   const problems = problemsOf(chosen, ROOT);
   for (const problem of problems) log(problem);
   if (chosen.length === 0) log('No break of the list matches.');
@@ -34,9 +38,12 @@ await runTool(async () => {
 });
 
 function readArguments(given) {
-  const at = given.indexOf('--lane');
-  if (at === -1) return { words: given, lane: undefined };
-  return { words: [...given.slice(0, at), ...given.slice(at + 2)], lane: given[at + 1] };
+  const { values, positionals } = parseArgs({
+    args: given,
+    allowPositionals: true,
+    options: { lane: { type: 'string' }, shard: { type: 'string', default: '1/1' } },
+  });
+  return { words: positionals, ...values };
 }
 
 function isChosen(mutation) {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { broken, outcomeOf, problemsOf } from './judge.mjs';
+import { broken, inShard, outcomeOf, problemsOf } from './judge.mjs';
 
 const root = mkdtempSync(join(tmpdir(), 'berth-judge-'));
 writeFileSync(join(root, 'source.ts'), 'const limit = 5;\nconst twice = [7, 7];\n');
@@ -63,4 +63,11 @@ describe('the outcome of a test', () => {
     expect(outcomeOf(reportOf(['a rule keeps the limit 1', 'skipped']), mutation)).toBe('none');
     expect(outcomeOf(undefined, mutation)).toBe('none');
   });
+});
+
+it('each break is in exactly one shard, and the shards are of one size', () => {
+  const all = Array.from({ length: 275 }, (_, index) => index);
+  const shards = Array.from({ length: 24 }, (_, index) => inShard(all, `${String(index + 1)}/24`));
+  expect(shards.flat()).toEqual(all);
+  expect(new Set(shards.map(({ length }) => length))).toEqual(new Set([11, 12]));
 });
