@@ -41,8 +41,9 @@ export const describeProcessDriver = (): void => {
   for (const variant of OTHERS) describeVariant(variant, variant.changes);
 };
 
-/** The rest of the contract for the other variants. */
+/** The rest of the contract for the other variants; the whole again where there are none, without root. */
 export const describeOtherVariants = (): void => {
+  if (OTHERS.length === 0) describeProcessDriver();
   for (const variant of OTHERS)
     describeVariant(
       variant,
