@@ -55,8 +55,13 @@ export const describeSubmissionFaults = (more: readonly number[] = []): void => 
   beforeAll(async () => {
     stack = await startFaultyStack(folder.path);
     run = await runSeeds(stack, { seeds, lanes: LANES });
-    for (let times = 1; times < MOST_TIMES && missedOf(run).length > 0; times++)
-      run = joined(run, await runSeeds(stack, { seeds: missedOf(run), lanes: LANES }));
+    for (let times = 1; times < MOST_TIMES && missedOf(run).length > 0; times++) {
+      const missed = missedOf(run);
+      process.stdout.write(
+        `${missed.length} seeds missed their moment and run again: ${missed.join(', ')}\n`,
+      );
+      run = joined(run, await runSeeds(stack, { seeds: missed, lanes: LANES }));
+    }
   }, 900_000);
 
   afterAll(async () => {
