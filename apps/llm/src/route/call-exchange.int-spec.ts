@@ -5,7 +5,8 @@ import { createLogger } from '@berth/telemetry';
 import { eventually } from '@berth/testing';
 import { FakeUpstream, UPSTREAM_KEY, type Behaviour } from '@berth/testing/upstream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { aModel, CHAT } from '../fixtures/models.fixture.js';
+import { aModel, CHAT, MESSAGES } from '../fixtures/models.fixture.js';
+import type { Operation } from '../dialect/operation.js';
 import { Refusal } from '../dialect/refusal.js';
 import { UpstreamClient } from '../upstream/upstream-client.js';
 import { CallExchange } from './call-exchange.js';
@@ -44,6 +45,7 @@ const serve = async (
   behaviour: Behaviour,
   timing: Partial<CallTiming>,
   reserved = Promise.resolve<unknown>(undefined),
+  operation: Operation = CHAT,
 ): Promise<void> => {
   upstream.on('m', behaviour);
   const limits = { silentMs: DAY_MS, readOnMs: DAY_MS, ...timing };
@@ -56,13 +58,14 @@ const serve = async (
   };
   const exchange = new CallExchange(client, recorded, limits, log);
   const provider = {
-    ...aModel().provider,
+    ...aModel({}, operation.dialect).provider,
     ...{ baseUrl: `${upstream.url}/v1`, apiKey: UPSTREAM_KEY, insecure: true },
   };
   server = createServer((request, response) => {
     response.once('close', () => setImmediate(left.resolve));
-    const body = { model: 'm', stream: true, messages: [{ role: 'user', content: 'hello' }] };
-    const call = prepareCall(CHAT, { body, bytes: 100 }, {}, { find: () => aModel({ provider }) });
+    const messages = [{ role: 'user', content: 'hello' }];
+    const body = { model: 'm', stream: true, max_tokens: 10, messages };
+    const call = prepareCall(operation, { body, bytes: 100 }, {}, { find: () => aModel({ provider }) });
     arrived.resolve();
     reserved
       .then(() => exchange.run(call, { callId: 'llm_1', outputTokens: 10 }, { request, response }))
@@ -150,6 +153,18 @@ describe('a stream whose caller has hung up', () => {
     await eventually(() => expect(upstream.requestsFor('m')[0]?.hungUp).toBe(true));
   });
 });
+
+it.each([
+  ['chat completions', CHAT, { errorIn200: 'body' }],
+  ['messages', MESSAGES, { status: 401 }],
+] as const)(
+  'a stream of %s whose upstream fails at once costs nothing: %j',
+  async (_, operation, behaviour) => {
+    await serve(behaviour, {}, undefined, operation);
+    call();
+    await eventually(() => expect(outcomes).toEqual([{ kind: 'failed' }]));
+  },
+);
 
 it.each([
   [204, { kind: 'unknown' }],
