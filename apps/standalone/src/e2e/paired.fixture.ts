@@ -7,7 +7,7 @@ import type { FakeUpstream } from '@berth/testing/upstream';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { provideModels } from './llm.fixture.js';
 import { urlsOfParts } from './parts.fixture.js';
-import { describeState, healthy, SHIPPED_TEMPLATES } from './separate-processes.fixture.js';
+import { describeState, endInOrder, healthy, SHIPPED_TEMPLATES } from './separate-processes.fixture.js';
 import {
   startStandaloneStack,
   TEST_TEMPLATES,
@@ -34,23 +34,24 @@ const startPairedStack = async (dataDir: string, more: Env): Promise<PairedStack
     BERTH_SECRET_KEY: readFileSync(join(dataDir, 'secret-key'), 'utf8').trim(),
     BERTH_SHIPPED_TEMPLATES_DIR: SHIPPED_TEMPLATES,
     BERTH_TEMPLATES_DIR: TEST_TEMPLATES,
+    BERTH_WARM_SLEEP_SECONDS: '3',
     BERTH_LOG_LEVEL: 'warn',
     EVENTSTORE_URL: parts.eventStoreUrl,
     DATABASE_URL: parts.databaseUrl,
     PORT: port,
     ...more,
   };
-  const programs = new Map([['standalone', first.program]]);
-  for (const name of SECOND) programs.set(name, Program.start(name, { ...env, NATS_URL: natsUrlOf(name) }));
+  const second = new Map<string, Program>(
+    SECOND.map((name) => [name, Program.start(name, { ...env, NATS_URL: natsUrlOf(name) })]),
+  );
+  const standalone = new Map([['standalone', first.program]]);
+  const programs = new Map([...standalone, ...second]);
   const url = `http://127.0.0.1:${port}`;
-  const stop = async (): Promise<void> => {
-    await Promise.all(SECOND.map((name) => programs.get(name)?.end('SIGTERM')));
-    await first.stop();
-  };
+  const stop = (): Promise<void> => endInOrder(second).finally(() => endInOrder(standalone));
   try {
     await healthy(url, programs);
   } catch (error) {
-    await stop();
+    await stop().catch(() => undefined);
     throw error;
   }
   return { ...first, urls: [...first.urls, url], programs, stop };
@@ -79,9 +80,12 @@ export const pairedInstallation = (more: Env = {}): PairedInstallation => {
       process.stderr.write(`${task.name}\n${await describeState(stack)}\n`);
   });
   afterAll(async () => {
-    await stack?.stop();
-    await upstream?.stop();
-    folder.remove();
+    try {
+      await stack?.stop();
+    } finally {
+      await upstream?.stop();
+      folder.remove();
+    }
   });
 
   return { stack: () => started(stack), upstream: () => started(upstream) };

@@ -69,10 +69,7 @@ export const startSeparateStack = async (
       await programs.get(name)?.end('SIGKILL');
       programs.set(name, begin(name));
     },
-    stop: async () => {
-      await Promise.all([...programs.values()].map((program) => program.end('SIGTERM')));
-      await infrastructure.stop();
-    },
+    stop: () => endInOrder(programs).finally(() => infrastructure.stop()),
   };
 };
 
@@ -82,11 +79,7 @@ export const describeState = async ({
   programs,
 }: Pick<SeparateStack, 'urls' | 'programs'>): Promise<string> => {
   const health = await fetch(`${urls[0] ?? ''}/health`).then((response) => response.text(), String);
-  const lines = [...programs].map(
-    ([name, { child, printed }]) =>
-      `${name} (pid ${String(child.pid)}, exit ${String(child.exitCode)}): ${printed.slice(-PRINTED_CHARACTERS)}`,
-  );
-  return [`health: ${health}`, ...lines].join('\n');
+  return [`health: ${health}`, ...[...programs].map(lastOutputOf)].join('\n');
 };
 
 const serviceEnv = (dataDir: string, { eventStoreUrl, databaseUrl }: EmbeddedInfrastructure): Env => ({
@@ -109,14 +102,36 @@ export const healthy = async (
 ): Promise<void> => {
   await eventually(
     async () => {
+      if (endedOf(programs).length > 0) return;
       const response = await fetch(`${url}/health`);
       const body = (await response.json()) as { status: string };
-      const dead = [...programs.values()].find(({ child }) => child.exitCode !== null);
-      if (body.status !== 'ok')
-        throw new Error(
-          `Health: ${JSON.stringify(body)}. ${dead === undefined ? '' : `${dead.app} ended: ${dead.printed.slice(-2_000)}`}`,
-        );
+      if (body.status !== 'ok') throw new Error(`Health: ${JSON.stringify(body)}.`);
     },
     { timeoutMs, intervalMs: 100 },
   );
+  expectNone('has ended', endedOf(programs));
 };
+
+/** Ends the programs by SIGTERM. Throws an error if one had ended before, or does not end as it should. */
+export const endInOrder = async (programs: ReadonlyMap<string, Program>): Promise<void> => {
+  const ended = endedOf(programs);
+  await Promise.all([...programs.values()].map((program) => program.end('SIGTERM')));
+  expectNone('had ended before it was to end', ended);
+  expectNone(
+    'did not end with 0',
+    [...programs].filter(([, { child }]) => child.exitCode !== 0),
+  );
+};
+
+type NamedProgram = readonly [name: string, program: Program];
+
+const endedOf = (programs: ReadonlyMap<string, Program>): readonly NamedProgram[] =>
+  [...programs].filter(([, { hasEnded }]) => hasEnded);
+
+/** The other instance of a dead one serves every request, so that no other test notices. */
+const expectNone = (what: string, programs: readonly NamedProgram[]): void => {
+  if (programs.length > 0) throw new Error(programs.map((one) => `${what}: ${lastOutputOf(one)}`).join('\n'));
+};
+
+const lastOutputOf = ([name, { child, printed }]: NamedProgram): string =>
+  `${name} (pid ${String(child.pid)}, exit ${String(child.exitCode ?? child.signalCode)}): ${printed.slice(-PRINTED_CHARACTERS)}`;
