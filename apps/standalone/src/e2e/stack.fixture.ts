@@ -8,6 +8,8 @@ import { programArguments, provideCluster } from '@berth/testing';
 
 /** Templates with the behaviour that the tests need, installed as an operator's own. */
 export const TEST_TEMPLATES = fileURLToPath(new URL('../../e2e-templates', import.meta.url));
+/** What a program prints when it serves, with its address. */
+export const READY = /Berth is ready at (http:\/\/\S+)/;
 const APPS = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** One of our programs as a separate process, started by the Node that runs the tests. */
@@ -81,7 +83,7 @@ export class Program {
     for (;;) {
       const match = pattern.exec(this.output);
       if (match !== null) return match;
-      if (this.child.exitCode !== null || Date.now() > end) {
+      if (this.hasEnded || Date.now() > end) {
         throw new Error(`${this.app} did not print ${String(pattern)}, but:\n${this.output.slice(-4_000)}`);
       }
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -130,7 +132,7 @@ export const startStandaloneStack = async (
   const program = Program.start('standalone', { ...own, ...env }, options);
   const stop = async (): Promise<void> => void (await program.end('SIGTERM'));
   try {
-    const [, url = ''] = await program.untilPrinted(/Berth is ready at (http:\/\/\S+)/);
+    const [, url = ''] = await program.untilPrinted(READY);
     return { urls: [url], key: readKey(dataDir), dataDir, program, stop };
   } catch (error) {
     await stop();

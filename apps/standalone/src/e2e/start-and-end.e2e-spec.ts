@@ -14,6 +14,8 @@ import {
 } from './processes.fixture.js';
 import {
   Program,
+  readKey,
+  READY,
   startStandaloneStack,
   temporaryFolder,
   TEST_TEMPLATES,
@@ -237,18 +239,23 @@ describe('a second start', () => {
 });
 
 describe('npm start', () => {
-  it('forwards SIGTERM, and nothing is left behind; on a terminal the next start shows that Berth is ready even if the bootstrap key was deleted', async () => {
-    await stack?.program.end('SIGTERM');
-    await provideCluster(folder.path);
-    const env = { PORT: '0', BERTH_DATA: folder.path, BERTH_TEMPLATES_DIR: TEST_TEMPLATES };
+  const fresh = temporaryFolder();
+  afterAll(() => fresh.remove());
+
+  it('starts on an empty folder without agents, forwards SIGTERM, and nothing is left behind; on a terminal the next start shows that Berth is ready even if the bootstrap key was deleted', async () => {
+    await provideCluster(fresh.path);
+    const env = { PORT: '0', BERTH_DATA: fresh.path, BERTH_TEMPLATES_DIR: TEST_TEMPLATES };
     const program = Program.npmStart(env);
-    await program.untilPrinted(/Berth is ready at/);
+    const [, url = ''] = await program.untilPrinted(READY);
+    const key = readKey(fresh.path);
+    const first = new Api(() => ({ urls: [url], key, dataDir: fresh.path, stop: () => Promise.resolve() }));
+    expect((await first.get('/api/agents')).body['items']).toEqual([]);
     const signalledAt = Date.now();
     await program.end('SIGTERM');
-    await eventually(() => expect(processesOf(folder.path)).toEqual([]), { timeoutMs: ENDED_WITHIN_MS });
+    await eventually(() => expect(processesOf(fresh.path)).toEqual([]), { timeoutMs: ENDED_WITHIN_MS });
     expect(Date.now() - signalledAt).toBeLessThan(ENDED_WITHIN_MS);
 
-    rmSync(join(folder.path, 'bootstrap-key'));
+    rmSync(join(fresh.path, 'bootstrap-key'));
     const onTerminal = Program.onTerminal('standalone', env);
     try {
       await onTerminal.untilPrinted(/Berth is ready at/);
@@ -256,6 +263,6 @@ describe('npm start', () => {
       await onTerminal.end('SIGTERM');
     }
     expect(onTerminal.printed).not.toContain('ENOENT');
-    await eventually(() => expect(processesOf(folder.path)).toEqual([]), { timeoutMs: ENDED_WITHIN_MS });
+    await eventually(() => expect(processesOf(fresh.path)).toEqual([]), { timeoutMs: ENDED_WITHIN_MS });
   });
 });
