@@ -11,7 +11,7 @@ import { exitCodeOf } from './run-child.mjs';
 // `npm run mutate`: breaks one rule after the other in a copy of this checkout and runs the test that must fail, which
 // prints one line each. Names of areas, those of the files in `tools/mutations`, select their breaks; other words select
 // those whose guarantee or file contains them all. `--lane fast` leaves out those that only a whole installation can show, and
-// `--lane e2e` the others. `--shard 3/24` selects a part of what is left.
+// `--lane e2e` the others. `--shard 3/48` selects a part of what is left.
 
 const COPIES_AT_MOST = 2;
 /** So that the copies end at about the same time. */
@@ -108,5 +108,6 @@ function report(results) {
   const count = (verdict) => results.filter((one) => one.verdict === verdict).length;
   const unfair = count('UNFAIR') > 0 ? `, ${count('UNFAIR')} not fair` : '';
   log(`\n${count('caught')} caught, ${count('SURVIVED')} survived${unfair}`);
-  return count('caught') === results.length ? 0 : 1;
+  // A test that fails anyway, on a machine that is too busy for it, says nothing about the break.
+  return count('SURVIVED') === 0 && count('caught') > 0 ? 0 : 1;
 }

@@ -75,7 +75,7 @@ export function outcomeOf(report, { test, title }) {
   return tests.some(({ status }) => status === 'passed') ? 'passed' : 'none';
 }
 
-/** The breaks of a shard such as `3/24`; neighbours in the list, which mostly break the same package. */
+/** The breaks of a shard such as `3/48`; neighbours in the list, which mostly break the same package. */
 export function inShard(mutations, shard) {
   const [index, count] = shard.split('/').map(Number);
   const start = (at) => Math.round((mutations.length * at) / count);

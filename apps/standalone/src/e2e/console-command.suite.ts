@@ -57,8 +57,9 @@ export const describeConsoleCommand = (stack: () => Stack): void => {
 
     it('passes Ctrl-C to the program in the agent and keeps running', async () => {
       const terminal = await shellIn(id);
-      // Only the shell's output starts a line with `begun`; the echo of the keys does not.
-      terminal.press('echo "beg""un"; sleep 600\r');
+      // Only the output starts a line with `begun`; the echo of the keys does not. The program prints it, which is in the
+      // foreground by then: keys that the shell receives before it has started one are lost.
+      terminal.press(`sh -c 'echo "beg""un"; exec sleep 600'\r`);
       await terminal.untilShown(/^begun/m);
       terminal.press('\u0003');
       terminal.press('echo "still he""re"\r');
