@@ -29,10 +29,13 @@ export function countsOf(report, exitCode, filtered) {
   ).length;
   const leftOut = (report?.numPendingTests ?? 0) + (report?.numTodoTests ?? 0);
   const notRun = filtered ? 0 : leftOut;
-  const notEnded = exitCode === EXIT_DID_NOT_END ? 1 : 0;
-  const outside = (report?.unhandledErrors ?? 0) > 0 ? 1 : 0;
-  const failed = (report?.numFailedTests ?? 0) + unloadable + notRun + notEnded + outside;
+  const failed = (report?.numFailedTests ?? 0) + unloadable + notRun + failuresOutside(report, exitCode);
   return { passed, failed: failed === 0 && exitCode !== 0 ? 1 : failed, notRun };
+}
+
+/** One for errors outside of tests, and one for a run that did not end. */
+function failuresOutside(report, exitCode) {
+  return [report?.unhandledErrors > 0, exitCode === EXIT_DID_NOT_END].filter(Boolean).length;
 }
 
 /**
