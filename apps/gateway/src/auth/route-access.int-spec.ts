@@ -216,18 +216,30 @@ describe('every route', () => {
     }
   });
 
+  const expectUnauthenticated = async (credential: string, agentId: string): Promise<void> => {
+    for (const [route, declared] of routesWithHead()) {
+      const { status } = await call(route, credential, agentId);
+      expect([route, status === 401], `status ${status}`).toEqual([
+        route,
+        isUnauthenticated(declared, credential),
+      ]);
+    }
+  };
+
   it('is 401 with a revoked key or token, unless anyone may call it', async () => {
     const agentId = newId('agt');
     for (const credential of [test.services.key([...SCOPES]), test.services.token(TOKEN_SCOPES, agentId)]) {
       test.services.revoke(credential);
-      for (const [route, declared] of routesWithHead()) {
-        const { status } = await call(route, credential, agentId);
-        expect([route, status === 401], `status ${status}`).toEqual([
-          route,
-          isUnauthenticated(declared, credential),
-        ]);
-      }
+      await expectUnauthenticated(credential, agentId);
     }
+  });
+
+  it('is 401 with the valid token of an agent, even for the agent itself, unless anyone may call it', async () => {
+    const agentId = newId('agt');
+    const token = test.services.agentToken(agentId);
+    await expectUnauthenticated(token, agentId);
+    for (const route of AGENT_ROUTES)
+      expect([route, (await call(route, token, agentId)).status]).not.toEqual([route, 401]);
   });
 
   it.each(TOKEN_SCOPES.map((scope) => [scope]))(
