@@ -19,6 +19,8 @@ import {
 
 /** More than PostgreSQL has connections. */
 const QUERIES = 360;
+/** For 120 instances. */
+const CONNECTIONS = 100;
 const CUT_OFF = 5;
 const START_WITHIN_MS = 150_000;
 const log = createLogger({ service: 'test', level: 'silent' });
@@ -99,9 +101,23 @@ const through = (proxy: TcpProxy, url: string): string => {
   return proxied.href;
 };
 
+/** The URL of the database for a new user, who may have so many connections. */
+const limitedTo = async (connections: number, database: Database, url: string): Promise<string> => {
+  const limited = new URL(url);
+  const name = limited.pathname.slice(1);
+  [limited.username, limited.password] = [`${name}_limited`, randomUUID()];
+  await database.query(
+    `CREATE ROLE ${limited.username} LOGIN PASSWORD '${limited.password}' CONNECTION LIMIT ${String(connections)}`,
+  );
+  await database.query(`GRANT ALL ON DATABASE ${name} TO ${limited.username}`);
+  return limited.href;
+};
+
 /** Starts so many services with so many instances each in this process. */
 export const describeConnections = (services: number, instances: number): void => {
   const names = Array.from({ length: services }, (_, n) => `service${String(n)}`);
+  // In proportion, because enough of them would hold without any rule.
+  const connections = Math.floor((CONNECTIONS * services * instances) / 120);
   const launched: LaunchedService[] = [];
   let infra: TestInfra;
   let observer: Database;
@@ -125,16 +141,17 @@ export const describeConnections = (services: number, instances: number): void =
     databaseProxy = await TcpProxy.start(infra.portOf('postgres'));
     const options = { schema: 'observer', migrations: [], applicationName: 'observer', log };
     observer = await openDatabase({ ...options, url: infra.databaseUrl });
+    const limited = await limitedTo(connections, observer, infra.databaseUrl);
     const modules = names.map(serviceOf);
     // The instances launched first do the exclusive work. Those of some services connect through proxies that can be cut.
     const nats = through(brokerProxy, infra.natsUrl);
-    const database = through(databaseProxy, infra.databaseUrl);
+    const database = through(databaseProxy, limited);
     await Promise.all(modules.slice(0, CUT_OFF).map((module) => launch(module, nats, database)));
     await eventually(() => areWorking(names.slice(0, CUT_OFF)));
     const others = modules.flatMap((module, n) =>
       Array.from({ length: n < CUT_OFF ? instances - 1 : instances }, () => module),
     );
-    await Promise.all(others.map((module) => launch(module, infra.natsUrl, infra.databaseUrl)));
+    await Promise.all(others.map((module) => launch(module, infra.natsUrl, limited)));
   }, START_WITHIN_MS);
 
   afterAll(async () => {
@@ -153,10 +170,8 @@ export const describeConnections = (services: number, instances: number): void =
     return Number(row?.count);
   };
 
-  describe(`${String(services)} services with ${String(instances)} instances each, started together on a PostgreSQL of 100 connections`, () => {
+  describe(`${String(services)} services with ${String(instances)} instances each, started together on ${String(connections)} connections to PostgreSQL`, () => {
     it('do the exclusive work of each service in one instance', async () => {
-      const [limit] = await observer.query<{ max_connections: string }>('SHOW max_connections');
-      expect(limit).toEqual({ max_connections: '100' });
       expect(launched).toHaveLength(services * instances);
       await eventually(() => areWorking(names));
       expect(overlaps).toEqual([]);
