@@ -131,8 +131,7 @@ describe.each(PARTS)('%s', (part) => {
     const client = new Client(api, agentId);
     const sent = await Sent.prepare();
     await sent.schedule();
-    await Promise.all([client.roundsDuring(keepKilled(part)), sent.post()]);
-    await client.expectRecovery();
+    await Promise.all([client.recoveryAfter(keepKilled(part)), sent.post()]);
     expect((await api.chat(agentId, 'pid')).body).toEqual(before);
     await sent.expectOnce();
   }, 120_000);
@@ -148,8 +147,7 @@ describe.each(PARTS)('%s', (part) => {
       { timeoutMs: 20_000, intervalMs: 100 },
     );
     await sent.schedule();
-    await Promise.all([client.roundsDuring(freeze(part)), sent.post()]);
-    await client.expectRecovery();
+    await Promise.all([client.recoveryAfter(freeze(part)), sent.post()]);
     expect((await api.chat(agentId, 'pid')).body).toEqual(before);
     await api.inState(idleId, 'sleeping', RECOVERED_WITHIN_MS);
     expect((await api.chat(idleId, 'awake?')).body.response).toContain('awake?');

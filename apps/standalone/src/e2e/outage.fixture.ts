@@ -86,6 +86,12 @@ export class Client {
     await ended;
   }
 
+  /** Repeats rounds until the outage is over; expects recovery from then on. */
+  async recoveryAfter(outage: Promise<unknown>): Promise<void> {
+    await this.roundsDuring(outage);
+    await this.expectRecovery();
+  }
+
   /**
    * Expects within 30 s: chat works, nothing acknowledged is missing, open creations can be retried, nothing is
    * half-done.
