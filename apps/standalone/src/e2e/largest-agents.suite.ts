@@ -28,10 +28,26 @@ const largestValues = (): readonly string[] => {
   });
 };
 
-const largestLabels = (): Record<string, string> =>
+const largestLabels = (count = 64): Record<string, string> =>
   Object.fromEntries(
-    Array.from({ length: 64 }, (_, n) => [`label${String(n)}`.padEnd(64, '.'), CONTROL.repeat(256)]),
+    Array.from({ length: count }, (_, n) => [`label${String(n)}`.padEnd(64, '.'), CONTROL.repeat(256)]),
   );
+
+const createLargest = async (api: Api): Promise<{ readonly id: string; readonly name: string }> => {
+  const values = largestValues();
+  const agent = await api.runningAgent({
+    templateId: 'probe',
+    instructions: INSTRUCTIONS,
+    labels: largestLabels(),
+    env: Object.fromEntries(values.map((_value, n) => [nameOf(n), ''])),
+  });
+  for (const [n, value] of values.entries()) {
+    if (value === '') continue;
+    const put = await api.call('PUT', `/api/agents/${agent.id}/env/${nameOf(n)}`, { body: { value } });
+    expect(put.status).toBe(200);
+  }
+  return agent;
+};
 
 /**
  * Agents with the maximum of data that the contract allows: everything that is accepted can be read, listed and
@@ -39,22 +55,6 @@ const largestLabels = (): Record<string, string> =>
  */
 export const describeLargestAgents = (stack: () => Stack): void => {
   const api = new Api(stack);
-
-  const createLargest = async (): Promise<{ readonly id: string; readonly name: string }> => {
-    const values = largestValues();
-    const agent = await api.runningAgent({
-      templateId: 'probe',
-      instructions: INSTRUCTIONS,
-      labels: largestLabels(),
-      env: Object.fromEntries(values.map((_value, n) => [nameOf(n), ''])),
-    });
-    for (const [n, value] of values.entries()) {
-      if (value === '') continue;
-      const put = await api.call('PUT', `/api/agents/${agent.id}/env/${nameOf(n)}`, { body: { value } });
-      expect(put.status).toBe(200);
-    }
-    return agent;
-  };
 
   /** Stores variables without the API, as a version without limits accepted them. */
   const putUnchecked = async (agentId: string, keys: readonly string[], value: string): Promise<void> => {
@@ -93,7 +93,7 @@ export const describeLargestAgents = (stack: () => Stack): void => {
 
   describe('an agent with the maximum of data', () => {
     it('can be created, listed, read, reloaded, started again and used, and refuses one more byte', async () => {
-      const { id, name } = await createLargest();
+      const { id, name } = await createLargest(api);
       const path = `/api/agents/${id}`;
       const more = await api.call('PUT', `${path}/env/${nameOf(255)}`, { body: { value: 'x' } });
       expect([more.status, more.body['detail']]).toMatchObject([400, { code: 'invalid_request' }]);
@@ -133,6 +133,47 @@ export const describeLargestAgents = (stack: () => Stack): void => {
         instructions: `${'€'.repeat(21_845)}ab`,
       });
       expect([status, body['detail']]).toMatchObject([400, { fields: [{ path: 'instructions' }] }]);
+    });
+  });
+};
+
+/** More data than `describeLargestAgents` moves. */
+export const describeMoreLargestAgents = (stack: () => Stack): void => {
+  const api = new Api(stack);
+
+  describe('an agent with the maximum of data', () => {
+    it('can be restarted', async () => {
+      const { id } = await createLargest(api);
+      const restarted = await api.post(`/api/agents/${id}/restart`);
+      expect([restarted.status, restarted.body['state']]).toEqual([200, 'running']);
+      expect((await api.chat(id, `env ${nameOf(3)}`)).body.response).toBe(CONTROL.repeat(VALUE_CHARS));
+    });
+
+    it('is listed among many of its kind, page by page', async () => {
+      const label = `crowd-${crypto.randomUUID().slice(0, 8)}`;
+      const created: string[] = [];
+      // Together more than 8 MiB of JSON.
+      for (let n = 0; n < 18; n++) {
+        const { body, status } = await api.post<{ id: string }>('/api/agents', {
+          name: `${label} ${String(n)}`,
+          templateId: 'blank',
+          instructions: INSTRUCTIONS,
+          labels: { ...largestLabels(63), [label]: '' },
+        });
+        expect(status).toBe(201);
+        created.push(body.id);
+      }
+      const seen: string[] = [];
+      let cursor = '';
+      do {
+        const page = await api.get<{ items: { id: string }[]; nextCursor: string | null }>(
+          `/api/agents?label=${label}&limit=200${cursor === '' ? '' : `&cursor=${cursor}`}`,
+        );
+        expect(page.status).toBe(200);
+        seen.push(...page.body.items.map(({ id }) => id));
+        cursor = page.body.nextCursor ?? '';
+      } while (cursor !== '');
+      expect(seen.toSorted()).toEqual(created.toSorted());
     });
   });
 };
