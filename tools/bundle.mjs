@@ -22,8 +22,8 @@ const OF_TEMPLATES = ['infra/templates/assistant', 'apps/standalone/e2e-template
   input: `${folder}/agent.mjs`,
   output: `${folder}/agent.bundle.mjs`,
 }));
-/** Loads a native part that it finds next to its own files. */
-const EXTERNAL = [/^@lydell\/node-pty/];
+/** Load a native part or a part of WebAssembly that they find next to their own files. */
+const EXTERNAL = [/^@lydell\/node-pty/, /^@cornerstonejs\/codec-libjpeg-turbo-8bit/];
 
 /**
  * An `import` of node:http reads all that it exports, which loads the whole of undici for its WebSocket: a third of the

@@ -4,7 +4,20 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ensurePrograms } from './ensure-programs.mjs';
 
-const PROGRAMS = ['runc', 'busybox', 'ip', 'curl', 'python3', 'sqlite3', 'pg_ctlcluster', 'chromium'];
+const SERVERS = ['runc', 'busybox', 'ip', 'curl', 'python3', 'sqlite3', 'pg_ctlcluster', 'chromium'];
+const DESKTOP = [
+  'thunar',
+  'xdg-open',
+  'Xvnc',
+  'openbox',
+  'tint2',
+  'xterm',
+  'xclip',
+  'xprop',
+  'setxkbmap',
+  'identify',
+];
+const PROGRAMS = [...SERVERS, ...DESKTOP];
 
 let folder = '';
 let logged: string[] = [];
@@ -39,9 +52,9 @@ describe('installing the programs that the tests need', () => {
   it('installs the missing ones with apt-get without removing packages, and says what is still missing', async () => {
     without('busybox', 'chromium');
     await ensure();
-    expect(called()).toEqual(['update', 'install busybox-static chromium-headless-shell']);
+    expect(called()).toEqual(['update', 'install busybox-static chromium-headless-shell chromium']);
     expect(readFileSync(calls(), 'utf8')).toMatch(/ install -y .*--no-remove busybox-static/);
-    const names = 'busybox-static chromium-headless-shell';
+    const names = 'busybox-static chromium-headless-shell chromium';
     expect(logged).toEqual([
       `Installing what the tests need: apt-get install -y ${names}`,
       `Some tests will fail until you run: apt-get install -y ${names}`,
@@ -60,7 +73,7 @@ describe('installing the programs that the tests need', () => {
     await ensure(false);
     expect(existsSync(calls())).toBe(false);
     expect(logged).toEqual([
-      'Some tests will fail until you run: apt-get install -y iproute2 chromium-headless-shell',
+      'Some tests will fail until you run: apt-get install -y iproute2 chromium-headless-shell chromium',
     ]);
   });
 
@@ -70,9 +83,10 @@ describe('installing the programs that the tests need', () => {
     await ensure();
     expect(called()).toEqual([
       'update',
-      'install busybox-static chromium-headless-shell',
+      'install busybox-static chromium-headless-shell chromium',
       'install busybox-static',
       'install chromium-headless-shell',
+      'install chromium',
     ]);
   });
 

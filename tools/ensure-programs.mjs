@@ -17,6 +17,18 @@ const NEEDED = [
     programs: ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'],
     name: 'chromium-headless-shell',
   },
+  // The headless one has no windows.
+  { programs: ['chromium', 'chromium-browser', 'google-chrome'], name: 'chromium' },
+  { programs: ['thunar', 'pcmanfm'], name: 'thunar' },
+  { programs: ['xdg-open'], name: 'xdg-utils' },
+  { programs: ['Xvnc'], name: 'tigervnc-standalone-server' },
+  { programs: ['openbox'], name: 'openbox' },
+  { programs: ['tint2'], name: 'tint2' },
+  { programs: ['xterm'], name: 'xterm' },
+  { programs: ['xclip'], name: 'xclip' },
+  { programs: ['xprop'], name: 'x11-utils' },
+  { programs: ['setxkbmap'], name: 'x11-xkb-utils' },
+  { programs: ['identify'], name: 'imagemagick' },
 ];
 const INSTALL = ['-o', 'DPkg::Lock::Timeout=120', 'install', '-y', '-q', '--no-install-recommends'];
 

@@ -38,6 +38,10 @@ const NOT_DOCUMENTED = {
     'agent_not_frozen',
     'agent_not_on_host',
     'already_configured',
+    'clipboard_unresponsive',
+    'display_lost',
+    'display_unresponsive',
+    'display_unsupported',
     'execution_unknown',
     'guest_route_unknown',
     'guest_unreachable',
@@ -48,6 +52,7 @@ const NOT_DOCUMENTED = {
     'staged_file_unknown',
     'stale_epoch',
     'ticket_unknown',
+    'untypable_text',
   ],
   'only by a fault of a service': [
     'account_not_found',

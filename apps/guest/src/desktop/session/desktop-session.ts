@@ -1,0 +1,162 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { displayLost, displayUnresponsive } from '../x11/x-errors.js';
+import type { XDisplay } from '../x11/x-connection.js';
+import { packAuthority } from './authority.js';
+import {
+  AUTHORITY_FILE,
+  desktopEnv,
+  desktopFiles,
+  desktopPrograms,
+  VNC_SOCKET,
+  xServer,
+  type DesktopProgram,
+} from './desktop-session.plan.js';
+
+const READY_MS = 20_000;
+/** Delay before a program that has ended is started again. */
+const RESTART_MS = 500;
+/** Ends of a program after which it is not started again. */
+const MOST_ENDS = 20;
+
+/** Where and as whom a desktop runs. */
+export interface DesktopPlace {
+  readonly width: number;
+  readonly height: number;
+  readonly home: string;
+  /** Made anew; only the desktop's user and root can enter it. */
+  readonly runtime: string;
+  readonly path: string;
+  /** Undefined: the user of this process. */
+  readonly user: { readonly uid: number; readonly gid: number } | undefined;
+}
+
+/** The programs of a desktop: its X server, window manager and panel. */
+export class DesktopSession {
+  readonly #children = new Set<ChildProcess>();
+  #ending = false;
+
+  private constructor(
+    private readonly place: DesktopPlace,
+    private readonly server: ChildProcess,
+    private readonly number: number,
+    private readonly cookie: Buffer,
+  ) {
+    this.#children.add(server);
+  }
+
+  /** Errors: unavailable `display_lost`, timeout `display_unresponsive`. */
+  static async start(place: DesktopPlace): Promise<DesktopSession> {
+    const cookie = randomBytes(16);
+    prepareFolder(place, cookie);
+    const { file, args } = xServer(place);
+    const server = spawn(file, args, {
+      ...(place.user ?? {}),
+      cwd: place.runtime,
+      env: { HOME: place.home, PATH: place.path },
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+    });
+    try {
+      const number = await readNumber(server);
+      const session = new DesktopSession(place, server, number, cookie);
+      for (const program of desktopPrograms(place)) session.#keep(program, 0);
+      return session;
+    } catch (error) {
+      server.kill('SIGKILL');
+      throw error;
+    }
+  }
+
+  /** How to reach its X server. */
+  get display(): XDisplay {
+    return { socket: `/tmp/.X11-unix/X${this.number}`, cookie: this.cookie };
+  }
+
+  get vncSocket(): string {
+    return join(this.place.runtime, VNC_SOCKET);
+  }
+
+  /** The environment of programs on this desktop. */
+  get env(): Readonly<Record<string, string>> {
+    return desktopEnv({ ...this.place, display: this.number });
+  }
+
+  /** Process id of the X server. */
+  get serverPid(): number | undefined {
+    return this.server.pid;
+  }
+
+  /** Ends the X server, and with it every program that has a window. */
+  async stop(): Promise<void> {
+    this.#ending = true;
+    const children = [...this.#children].filter(
+      ({ exitCode, signalCode }) => exitCode === null && signalCode === null,
+    );
+    const ended = children.map((child) => once(child, 'exit'));
+    for (const child of children) child.kill(child === this.server ? 'SIGTERM' : 'SIGKILL');
+    const late = setTimeout(() => this.server.kill('SIGKILL'), 2_000);
+    await Promise.all(ended);
+    clearTimeout(late);
+    rmSync(this.place.runtime, { recursive: true, force: true });
+  }
+
+  #keep(program: DesktopProgram, ends: number): void {
+    const child = spawn(program.file, program.args, {
+      ...(this.place.user ?? {}),
+      cwd: this.place.home,
+      env: this.env,
+      stdio: 'ignore',
+    });
+    this.#children.add(child);
+    let gone = false;
+    const again = (): void => {
+      if (gone) return;
+      gone = true;
+      this.#children.delete(child);
+      const isOver = this.#ending || this.server.exitCode !== null || this.server.signalCode !== null;
+      if (isOver || ends >= MOST_ENDS) return;
+      setTimeout(() => {
+        if (!this.#ending) this.#keep(program, ends + 1);
+      }, RESTART_MS).unref();
+    };
+    child.once('exit', again);
+    child.once('error', again);
+  }
+}
+
+/** The X server writes the number of the display that it has chosen when it accepts connections. */
+const readNumber = async (server: ChildProcess): Promise<number> => {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  let text = '';
+  (server.stdio[3] as Readable).on('data', (chunk: Buffer) => {
+    text += chunk.toString();
+    if (text.includes('\n')) resolve(Number.parseInt(text, 10));
+  });
+  server.once('error', (error) => reject(displayLost(error)));
+  server.once('exit', () => reject(displayLost()));
+  const late = setTimeout(() => reject(displayUnresponsive()), READY_MS);
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(late);
+  }
+};
+
+const prepareFolder = ({ runtime, user }: DesktopPlace, cookie: Buffer): void => {
+  rmSync(runtime, { recursive: true, force: true });
+  const own = (path: string): void => {
+    if (user !== undefined) chownSync(path, user.uid, user.gid);
+  };
+  mkdirSync(runtime, { mode: 0o700, recursive: true });
+  own(runtime);
+  for (const { path, text, mode } of desktopFiles({ runtime })) {
+    mkdirSync(dirname(join(runtime, path)), { recursive: true });
+    writeFileSync(join(runtime, path), text, { mode });
+  }
+  writeFileSync(join(runtime, AUTHORITY_FILE), packAuthority(cookie), { mode: 0o600 });
+  own(join(runtime, AUTHORITY_FILE));
+};
