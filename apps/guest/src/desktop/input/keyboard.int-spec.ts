@@ -64,21 +64,6 @@ describe('the keyboard of a desktop', () => {
     expect(await typeIntoTerminal(text)).toBe(text);
   });
 
-  it('types exactly whatever the keyboard map and its locks are', async () => {
-    const text = 'The quick brown fox: 0123456789 [{(<öäüß>)}] zZyYqQaA\n';
-    await fixture.run('setxkbmap', 'fr');
-    const french = await typeIntoTerminal(text);
-    await fixture.run('setxkbmap', 'us,ru', '-option', 'grp:menu_toggle');
-    const NEXT_GROUP = 0xfe08;
-    const CAPS_LOCK = 0xffe5;
-    await fixture.desktop.keyboard.chord([NEXT_GROUP]);
-    await fixture.desktop.keyboard.chord([CAPS_LOCK]);
-    const russian = await typeIntoTerminal(text);
-    await fixture.desktop.keyboard.chord([CAPS_LOCK]);
-    await fixture.run('setxkbmap', 'us', '-option', '');
-    expect([french, russian]).toEqual([text, text]);
-  });
-
   it('refuses a text with a control character that no key enters before it types anything', async () => {
     const window = await fixture.window(PLACE);
     await window.grabKeyboard();
