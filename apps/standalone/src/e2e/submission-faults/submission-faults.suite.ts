@@ -58,7 +58,7 @@ export const describeSubmissionFaults = (more: readonly number[] = []): void => 
     for (let times = 1; times < MOST_TIMES && missedOf(run).length > 0; times++) {
       const missed = missedOf(run);
       process.stdout.write(
-        `${missed.length} seeds missed their moment and run again: ${missed.join(', ')}\n`,
+        `Seeds that missed their moment and run again (${missed.length}): ${missed.join(', ')}\n`,
       );
       run = joined(run, await runSeeds(stack, { seeds: missed, lanes: LANES }));
     }
