@@ -28,9 +28,9 @@ export const INSTALLATIONS = [
   },
   {
     guarantee: 'Fields of an end user are sealed each for itself.',
-    file: 'apps/end-users/src/personal-data/personal-data.ts',
-    find: 'this.key.seal(field, value)]);',
-    replace: "this.key.seal('field', value)]);",
+    file: 'libs/platform/personal-data/src/personal-key.ts',
+    find: '/${about}`;',
+    replace: '/${about.slice(0, 0)}`;',
     test: 'apps/end-users/src/personal-data/personal-data.spec.ts',
     title: 'a sealed field opens neither as another field, nor of another end user, nor under another key',
   },
@@ -96,10 +96,10 @@ export const INSTALLATIONS = [
   {
     guarantee: 'A host obeys no order that is older than what it last obeyed.',
     file: 'apps/runtime/src/agent/hosted-agent.ts',
-    find: 'if (epoch < this.#longTask.epoch) return Promise.reject(this.#stale());',
-    replace: '',
+    find: 'if (epoch < least || this.#keeper.removed)',
+    replace: 'if (epoch < least - 9 || this.#keeper.removed)',
     test: 'apps/runtime/src/agent/hosted-agent.int-spec.ts',
-    title: 'is started again by a higher epoch and not by a lower one',
+    title: 'is woken by a higher epoch only, once, and only when it is frozen',
   },
   {
     guarantee: "The certificate of a host's data port cannot sign others.",

@@ -1,51 +1,21 @@
-import {
-  Dice,
-  eventually,
-  EventStoreProxy,
-  startTestInfra,
-  type CallFault,
-  type ProxiedCall,
-  type TestInfra,
-} from '@berth/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { newEvent, newStream, quietLog, record } from './fixtures/store-fixture.js';
-import { connectEventStore, type Appended, type EventStore, type NewEvent } from './index.js';
+import { Dice, eventually, type CallFault, type ProxiedCall } from '@berth/testing';
+import { describe, expect, it } from 'vitest';
+import { DROPPED, useFaultyStore } from './fixtures/faulty-store.fixture.js';
+import { newEvent, newStream, record } from './fixtures/store-fixture.js';
+import type { Appended, NewEvent } from './index.js';
 
-const ABORTED = 10;
-const COMMIT_TIMEOUT = 'Operation timed out: Commit phase timeout';
 const STREAMS = 8;
 const APPENDS = 20;
 
 /** Appends through a proxy whose faults each seed draws. */
 export const describeEsdbLottery = (seeds: readonly number[]): void => {
-  let infra: TestInfra;
-  let proxy: EventStoreProxy;
-  let direct: EventStore;
-  let store: EventStore;
-
-  beforeAll(async () => {
-    infra = await startTestInfra({ parts: ['eventStore'] });
-    proxy = await EventStoreProxy.start(infra.portOf('eventStore'));
-    direct = connectEventStore({ url: infra.eventStoreUrl, log: quietLog });
-    store = connectEventStore({ url: proxy.url, log: quietLog });
-  });
-
-  afterEach(() => {
-    proxy.fault = () => undefined;
-  });
-
-  afterAll(async () => {
-    await Promise.all([direct.close(), store.close()]);
-    await proxy.stop();
-    await infra.stop();
-  });
-
-  const idsOf = async (stream: string): Promise<string[]> => (await direct.read(stream)).map(({ id }) => id);
+  const faulty = useFaultyStore();
 
   describe('a log with every kind of fault', () => {
     it.each(seeds)(
       'loses and duplicates nothing that it acknowledged, and never blocks a caller for 5 s (seed %i)',
       async (seed) => {
+        const { proxy, store, injectFaults, idsOf } = faulty();
         const dice = new Dice(seed);
         const category = `faulty${seed}`;
         const pick = ({ method }: ProxiedCall): CallFault => {
@@ -59,14 +29,13 @@ export const describeEsdbLottery = (seeds: readonly number[]): void => {
             [3, 'cut'],
             [73, 'late'],
           ] as const);
-          if (how === 'status')
-            return { kind: 'status', code: ABORTED, details: COMMIT_TIMEOUT, afterMs: 50 };
+          if (how === 'status') return { ...DROPPED, afterMs: 50 };
           if (how === 'cut') setImmediate(() => proxy.cut());
           return how === 'lose' || how === 'silent' ? { kind: how } : late;
         };
         const received = record(store, { from: 'start', categories: [category] });
         await eventually(() => received.items.some(({ kind }) => kind === 'caughtUp'));
-        proxy.fault = pick;
+        injectFaults(pick);
         const slowest: number[] = [];
         const writeOne = async (
           stream: string,
@@ -96,7 +65,7 @@ export const describeEsdbLottery = (seeds: readonly number[]): void => {
         };
         const streams = Array.from({ length: STREAMS }, () => newStream(category));
         const written = await Promise.all(streams.map(writeStream));
-        proxy.fault = () => undefined;
+        injectFaults(() => undefined);
         for (const [index, stream] of streams.entries()) expect(await idsOf(stream)).toEqual(written[index]);
         const ids = (): string[] =>
           received.items.flatMap((item) => (item.kind === 'event' ? [item.event.id] : []));
