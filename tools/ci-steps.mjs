@@ -9,9 +9,8 @@ const MINUTE = 60_000;
 export const CI_LIMITS = {
   all: 80 * MINUTE,
   prepare: 20 * MINUTE,
-  step: 45 * MINUTE,
+  step: 30 * MINUTE,
   mutations: 20 * MINUTE,
-  least: 12 * MINUTE,
 };
 /** Between TERM and KILL for a step that takes too long. */
 const GRACE_MS = 30_000;
@@ -20,8 +19,8 @@ const DRAINED_WITHIN_MS = 5_000;
 
 /**
  * Runs the tests of CI: the command `suite`, then `containers` if `prepare` finds that this machine can run it, then `long`
- * and `mutations`. Each ends with a line "N passed, N failed" or counts as one. What the machine lacks, and what the time of CI does not allow, are no
- * failures; a test is.
+ * and `mutations`. Each ends with a line "N passed, N failed" or counts as one. A step starts only while its whole limit is
+ * left. What the machine lacks, and what the time of CI does not allow, are no failures; a test is.
  *
  * @param {Record<'suite' | 'prepare' | 'containers' | 'long' | 'mutations', string[]>} commands
  * @param {typeof CI_LIMITS} limits in milliseconds
@@ -35,9 +34,9 @@ export async function runCi(commands, limits, print) {
   const reason = await reasonNotToRun(commands.prepare, left(limits.prepare), print);
   if (reason !== undefined) print(`${reason}\n`);
   for (const name of [...(reason === undefined ? ['containers'] : []), 'long', 'mutations']) {
-    if (left(limits.all) < limits.least)
-      print(`The ${NAMES[name]} were not run: too little of the time of CI is left.\n`);
-    else counts.push(await counted(commands[name], left(limits[name] ?? limits.step), print));
+    const most = limits[name] ?? limits.step;
+    if (left(most) < most) print(`The ${NAMES[name]} were not run: too little of the time of CI is left.\n`);
+    else counts.push(await counted(commands[name], most, print));
   }
   const sum = (kind) => counts.reduce((total, count) => total + count[kind], 0);
   return { passed: sum('passed'), failed: sum('failed') };

@@ -8,8 +8,9 @@ const RUN = 'BERTH_TEST_REPORTER';
 const ENDS_WITHIN_MS = 90_000;
 
 /**
- * Vitest's reporter `json`, which also reports the number of errors outside of tests (`unhandledErrors`), and ends a run that does not end: vitest waits without limit for the end of the output
- * of a test process, which any process that a test leaves running holds open.
+ * Vitest's reporter `json`, which also reports the number of errors outside of tests (`unhandledErrors`), and ends a run that
+ * does not end: vitest waits without limit for the end of the output of a test process, which any process that a test leaves
+ * running holds open.
  */
 export default class EndOfRun extends JsonReporter {
   #endsWithinMs;

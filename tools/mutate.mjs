@@ -106,8 +106,11 @@ function print({ mutation, verdict, reason, seconds }) {
 
 function report(results) {
   const count = (verdict) => results.filter((one) => one.verdict === verdict).length;
-  const unfair = count('UNFAIR') > 0 ? `, ${count('UNFAIR')} not fair` : '';
-  log(`\n${count('caught')} caught, ${count('SURVIVED')} survived${unfair}`);
+  const more = [
+    ['INVALID', 'not valid'],
+    ['UNFAIR', 'not fair'],
+  ].flatMap(([verdict, words]) => (count(verdict) > 0 ? [`, ${count(verdict)} ${words}`] : []));
+  log(`\n${count('caught')} caught, ${count('SURVIVED')} survived${more.join('')}`);
   // A test that fails anyway, on a machine that is too busy for it, says nothing about the break.
-  return count('SURVIVED') === 0 && count('caught') > 0 ? 0 : 1;
+  return count('SURVIVED') + count('INVALID') === 0 && count('caught') > 0 ? 0 : 1;
 }

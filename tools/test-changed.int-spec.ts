@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -34,10 +34,20 @@ describe('the working tree is compared', () => {
     expect(baseOf(root)).toBe(begun);
   });
 
-  it('on main with the commit before the last', () => {
+  it('on main with the last commit while something is not committed, otherwise with the one before', () => {
     const before = commit();
-    commit();
+    const last = commit();
     expect(baseOf(root)).toBe(before);
+    writeFileSync(join(root, 'new'), '');
+    expect(baseOf(root)).toBe(last);
+  });
+
+  it('on main with the main of its origin, if it has commits that this one lacks', () => {
+    const published = commit();
+    git('update-ref', 'refs/remotes/origin/main', published);
+    commit();
+    commit();
+    expect(baseOf(root)).toBe(published);
   });
 
   it('in a clone without a branch main with that of its origin', () => {

@@ -10,8 +10,8 @@ import { runChild } from './run-child.mjs';
 const TARGETS = 'lint,test';
 
 /**
- * The commit with which the working tree is compared: where the branch left `main`, and on `main` itself the commit before
- * the last. Undefined in a clone without such a commit.
+ * The commit with which the working tree is compared: where it left `main` or that of the origin. Without commits of its
+ * own, the last commit if something is not committed, otherwise the one before. Undefined in a clone without such a commit.
  *
  * @param {string} root of the repository
  * @returns {string | undefined}
@@ -22,8 +22,10 @@ export function baseOf(root) {
     return status === 0 ? stdout.trim() : undefined;
   };
   const head = git('rev-parse', 'HEAD');
-  const left = git('merge-base', 'HEAD', 'main') ?? git('merge-base', 'HEAD', 'origin/main');
-  return left === undefined || left === head ? git('rev-parse', '--verify', 'HEAD~1') : left;
+  const left = ['main', 'origin/main'].map((branch) => git('merge-base', 'HEAD', branch));
+  const own = left.find((commit) => commit !== undefined && commit !== head);
+  if (own !== undefined) return own;
+  return git('status', '--porcelain') ? head : git('rev-parse', '--verify', 'HEAD~1');
 }
 
 if (process.argv[1] === join(ROOT, 'tools', 'test-changed.mjs'))

@@ -6,8 +6,8 @@ import { logUnstable, runWithRepetition } from './repeated-tests.mjs';
 import { reportIn } from './test-counts.mjs';
 
 // `npm run test:containers`: runs the tests of the nerdctl driver (`*.container-spec.ts`) with a containerd of its own
-// and ends with "N passed, N failed". Arguments go to vitest; `--project=core` runs those that CI runs. Whatever the tests leave behind counts as a failure. Where
-// they cannot run, it says so in one line and ends with `EXIT_UNSUITABLE_MACHINE`.
+// and ends with "N passed, N failed". Arguments go to vitest; `--project=core` runs those that CI runs. Whatever the tests
+// leave behind counts as a failure. Where they cannot run, it says so in one line and ends with `EXIT_UNSUITABLE_MACHINE`.
 const given = process.argv.slice(2);
 const leftBehind = [];
 

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { environmentWith } from '../ensure-installed.mjs';
+import { reportIn } from '../test-counts.mjs';
 import { broken, outcomeOf, patternOf } from './judge.mjs';
 
 /** Ends a test that the break makes wait for ever. */
@@ -39,7 +40,7 @@ export async function* tryBreaks(node, copy, mutations) {
 
 async function tryOne(node, copy, mutation) {
   const built = await build(node, copy, [mutation]);
-  if (built.code !== 0) return { verdict: 'UNFAIR', reason: `the break does not compile: ${built.output}` };
+  if (built.code !== 0) return { verdict: 'INVALID', reason: `the break does not compile: ${built.output}` };
   const { report, output } = await runTests(node, copy, [mutation], LIMIT_MS[mutation.lane ?? 'fast']);
   const outcome = outcomeOf(report, mutation);
   if (outcome === 'failed') return { verdict: 'caught' };
@@ -61,13 +62,13 @@ function build(node, copy, mutations) {
 /** Programs that the tests start are those that `tsc -b` has built: bundles would have to be made for each break. */
 async function runTests(node, copy, mutations, limitMs) {
   const folder = mkdtempSync(join(tmpdir(), 'berth-mutate-'));
-  const file = join(folder, 'report.json');
+  const report = reportIn(folder);
   const titles = [...new Set(mutations.map(({ title }) => patternOf(title)))];
   const chosen = [...new Set(mutations.map(({ test }) => test)), '-t', `(${titles.join('|')})`];
   try {
-    const vitest = [join(copy, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--reporter=json'];
-    const { output } = await run(node, [...vitest, `--outputFile=${file}`, ...chosen], copy, limitMs);
-    return { output, report: existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined };
+    const vitest = [join(copy, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...report.options];
+    const { output } = await run(node, [...vitest, ...chosen], copy, limitMs);
+    return { output, report: report.read() };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

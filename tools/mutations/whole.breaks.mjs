@@ -2,8 +2,8 @@ const ORPHANS = 'libs/embedded/src/supervision/orphans.ts';
 const LEFT_BEHIND = 'libs/embedded/src/left-behind.int-spec.ts';
 
 /**
- * What a whole installation promises, part 1 to 5 of eleven; the others are in `installations.breaks.mjs`. Most of it breaks in one place that a test of one package
- * sees; for the rest, only a whole installation can fail.
+ * What a whole installation promises, part 1 to 5 of eleven; the others are in `installations.breaks.mjs`. Most of it breaks
+ * in one place that a test of one package sees; for the rest, only a whole installation can fail.
  */
 export const WHOLE = [
   // 1. SIGTERM, Ctrl-C, kill -9 at any point: no process is left, no acknowledged write is lost.

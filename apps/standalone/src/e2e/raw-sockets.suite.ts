@@ -43,8 +43,8 @@ const STAYING: ReadonlySet<Behaviour> = new Set(['stalls', 'stops reading']);
 const ALL = Object.keys(BEHAVIOURS) as Behaviour[];
 
 /**
- * Raw clients at all listeners, and `flood` at the gateway at once. They show `every` behaviour at every moment, or `one` at each
- * moment, in turns: then each listener meets all moments and all behaviours.
+ * Raw clients at all listeners, and `flood` at the gateway at once. They show `every` behaviour at every moment, or `one` at
+ * each moment, in turns: then each listener meets all moments and all behaviours.
  */
 export const describeRawSockets = ({
   cases,
