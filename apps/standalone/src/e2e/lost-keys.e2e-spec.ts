@@ -2,20 +2,19 @@ import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startEmbedded, type EmbeddedInfrastructure } from '@berth/embedded';
 import { connectEventStore } from '@berth/event-store';
 import { createLogger } from '@berth/telemetry';
-import { programArguments, provideCluster } from '@berth/testing';
+import { programArguments, provideCluster, startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Program, readKey, temporaryFolder, TEST_TEMPLATES } from './stack.fixture.js';
 
 const exec = promisify(execFile);
 
-const log = createLogger({ service: 'embedded', level: 'warn' });
+const log = createLogger({ service: 'test', level: 'warn' });
 const first = temporaryFolder();
 const second = temporaryFolder();
 const elsewhere = temporaryFolder();
-let parts: EmbeddedInfrastructure;
+let infra: TestInfra;
 let program: Program | undefined;
 let url = '';
 
@@ -25,7 +24,7 @@ const startOn = async (dataDir: string, more: Record<string, string> = {}): Prom
     PORT: '0',
     BERTH_DATA: dataDir,
     BERTH_TEMPLATES_DIR: TEST_TEMPLATES,
-    EVENTSTORE_URL: parts.eventStoreUrl,
+    EVENTSTORE_URL: infra.eventStoreUrl,
     ...more,
   });
   [, url = ''] = await program.untilPrinted(/Berth is ready at (http:\/\/\S+)/);
@@ -38,7 +37,7 @@ const statusWith = async (key: string, path: string): Promise<number> =>
 const minterOf = async (key: string, name: string): Promise<unknown> => {
   const response = await fetch(`${url}/api/v1/keys`, { headers: { authorization: `Bearer ${key}` } });
   const { items } = (await response.json()) as { items: readonly { id: string; name: string }[] };
-  const store = connectEventStore({ url: parts.eventStoreUrl, log });
+  const store = connectEventStore({ url: infra.eventStoreUrl, log });
   const [minted] = await store.read(`key-${items.find((item) => item.name === name)?.id ?? ''}`);
   await store.close();
   return minted?.metadata.actor;
@@ -46,12 +45,7 @@ const minterOf = async (key: string, name: string): Promise<unknown> => {
 
 /** Starts an installation, then one with a new data folder on the same log: the vault with the keys is lost. */
 beforeAll(async () => {
-  parts = await startEmbedded({
-    dataDir: elsewhere.path,
-    natsUrl: 'nats://unused',
-    databaseUrl: 'postgres://unused',
-    log,
-  });
+  infra = await startTestInfra({ parts: ['eventStore'] });
   await startOn(first.path);
   expect(program?.printed).not.toContain('keys recover');
   await program?.end('SIGTERM');
@@ -61,7 +55,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await program?.end('SIGTERM');
-  await parts.stop();
+  await infra.stop();
   for (const folder of [first, second, elsewhere]) folder.remove();
 });
 
