@@ -3,16 +3,17 @@ import { createHiddenWindow, internAtom, type XConnection } from '../x11/x-conne
 import { packRequest, u32, u8 } from '../x11/x-packing.js';
 import { IncomingSelection } from './incoming-selection.js';
 
-const SELECTION_CLEAR = 29;
 const SELECTION_REQUEST = 30;
 const SELECTION_NOTIFY = 31;
 const PROPERTY_CHANGES = 0x400000;
 const ATOM = 4;
+/** Text in Latin 1. */
 const STRING = 31;
 /** Text is cut after this many characters when it is read. */
 export const CLIPBOARD_CHARACTERS = 262_144;
 
-const NAMES = ['CLIPBOARD', 'UTF8_STRING', 'TARGETS', 'INCR', 'text/plain;charset=utf-8', 'TEXT'] as const;
+
+const NAMES = ['CLIPBOARD', 'UTF8_STRING', 'TARGETS', 'INCR', 'TEXT', 'text/plain;charset=utf-8'] as const;
 
 /** Each reading has another property, in turn. */
 const PROPERTIES = 16;
@@ -22,46 +23,41 @@ interface Atoms {
   readonly utf8: number;
   readonly targets: number;
   readonly incremental: number;
+  /** Asks for a text in the encoding that its owner prefers. */
+  readonly text: number;
+  readonly plainText: number;
 }
 
 /** The clipboard of a display. */
 export class Clipboard {
   readonly #window: number;
-  readonly #texts: ReadonlySet<number>;
-  #own: string | undefined;
+  /** What was last put on the clipboard from here, also when another program has taken it since. */
+  #text = '';
   #readings = 0;
   #reading: Promise<unknown> = Promise.resolve();
 
   private constructor(
     private readonly connection: XConnection,
     private readonly atoms: Atoms,
-    texts: readonly number[],
     private readonly properties: readonly number[],
   ) {
-    this.#texts = new Set(texts);
     this.#window = createHiddenWindow(connection, PROPERTY_CHANGES);
     connection.onEvent(SELECTION_REQUEST, (event) => this.#answer(event));
-    connection.onEvent(SELECTION_CLEAR, () => (this.#own = undefined));
   }
 
   static async open(connection: XConnection): Promise<Clipboard> {
     const intern = (name: string): Promise<number> => internAtom(connection, name);
-    const [clipboard = 0, utf8 = 0, targets = 0, incremental = 0, ...texts] = await Promise.all(
-      NAMES.map(intern),
-    );
+    const [clipboard = 0, utf8 = 0, targets = 0, incremental = 0, text = 0, plainText = 0] =
+      await Promise.all(NAMES.map(intern));
     const names = Array.from({ length: PROPERTIES }, (_, index) => `BERTH_SELECTION_${index}`);
     const properties = await Promise.all(names.map(intern));
-    return new Clipboard(
-      connection,
-      { clipboard, utf8, targets, incremental },
-      [utf8, ...texts, STRING],
-      properties,
-    );
+    const atoms = { clipboard, utf8, targets, incremental, text, plainText };
+    return new Clipboard(connection, atoms, properties);
   }
 
   /** Puts a text on the clipboard; other programs take it from here as long as nothing else is put there. */
   async write(text: string): Promise<void> {
-    this.#own = text;
+    this.#text = text;
     const now = 0;
     this.connection.send(packRequest(22, 0, u32(this.#window, this.atoms.clipboard, now)));
     await this.connection.sync();
@@ -79,10 +75,10 @@ export class Clipboard {
   }
 
   async #read(): Promise<string> {
-    // Also brings the news that another program has taken the clipboard.
-    const owner = await this.connection.ask(packRequest(23, 0, u32(this.atoms.clipboard)));
-    if (owner.readUInt32LE(8) === 0) return '';
-    if (this.#own !== undefined) return firstCharacters(this.#own);
+    const reply = await this.connection.ask(packRequest(23, 0, u32(this.atoms.clipboard)));
+    const owner = reply.readUInt32LE(8);
+    if (owner === 0) return '';
+    if (owner === this.#window) return firstCharacters(this.#text);
     for (const target of [this.atoms.utf8, STRING]) {
       const bytes = await this.#convert(target);
       if (bytes === undefined) continue;
@@ -125,7 +121,7 @@ export class Clipboard {
     );
     // Old programs name no property.
     const property = wanted === 0 ? target : wanted;
-    const given = this.#own !== undefined && this.#put(requestor, property, target, this.#own);
+    const given = this.#put(requestor, property, target);
     const notice = Buffer.concat([
       u8(SELECTION_NOTIFY, 0, 0, 0),
       u32(time, requestor, selection, target, given ? property : 0, 0, 0),
@@ -133,22 +129,41 @@ export class Clipboard {
     this.connection.send(packRequest(25, 0, u32(requestor, 0), notice));
   }
 
-  #put(window: number, property: number, target: number, text: string): boolean {
-    const change = (type: number, format: 8 | 32, length: number, data: Buffer): boolean => {
-      this.connection.send(
-        packRequest(18, 0, u32(window, property, type), u8(format, 0, 0, 0), u32(length), data),
-      );
-      return true;
-    };
+  /** Returns whether the text can be handed out for that target. */
+  #put(window: number, property: number, target: number): boolean {
     if (target === this.atoms.targets) {
-      const targets = [this.atoms.targets, ...this.#texts];
-      return change(ATOM, 32, targets.length, u32(...targets));
+      const targets = [this.atoms.targets, ...this.#encodings().keys()];
+      this.#change(window, property, { type: ATOM, format: 32, length: targets.length, data: u32(...targets) });
+      return true;
     }
-    if (!this.#texts.has(target)) return false;
-    const isLatin = target === STRING;
-    const bytes = Buffer.from(text, isLatin ? 'latin1' : 'utf8');
-    const { utf8 } = this.atoms;
-    return change(isLatin || target !== utf8 ? target : utf8, 8, bytes.length, bytes);
+    const encoding = this.#encodings().get(target);
+    if (encoding === undefined) return false;
+    const data = Buffer.from(this.#text, encoding.charset);
+    this.#change(window, property, { type: encoding.type, format: 8, length: data.length, data });
+    return true;
+  }
+
+  /** By the target that asks for it. */
+  #encodings(): ReadonlyMap<number, { readonly type: number; readonly charset: 'utf8' | 'latin1' }> {
+    const { utf8, text, plainText } = this.atoms;
+    const isLatin = Buffer.from(this.#text, 'latin1').toString('latin1') === this.#text;
+    return new Map([
+      [utf8, { type: utf8, charset: 'utf8' }],
+      [plainText, { type: plainText, charset: 'utf8' }],
+      [text, { type: utf8, charset: 'utf8' }],
+      ...(isLatin ? ([[STRING, { type: STRING, charset: 'latin1' }]] as const) : []),
+    ]);
+  }
+
+  #change(
+    window: number,
+    property: number,
+    value: { readonly type: number; readonly format: 8 | 32; readonly length: number; readonly data: Buffer },
+  ): void {
+    const { type, format, length, data } = value;
+    this.connection.send(
+      packRequest(18, 0, u32(window, property, type), u8(format, 0, 0, 0), u32(length), data),
+    );
   }
 }
 
