@@ -5,7 +5,7 @@ import { ReadingBarrier } from './input/reading-barrier.js';
 import { XInput } from './input/x-input.js';
 import { FrameSource } from './screen/frame-source.js';
 import { Screen } from './screen/screen.js';
-import { paintWallpaper } from './session/wallpaper.js';
+import { Wallpaper } from './session/wallpaper.js';
 import { XConnection, type XDisplay } from './x11/x-connection.js';
 import { packRequest } from './x11/x-packing.js';
 
@@ -33,13 +33,14 @@ export const openDesktop = async (display: XDisplay): Promise<Desktop> => {
       FrameSource.open(connection),
       Clipboard.open(connection),
     ]);
+    const wallpaper = new Wallpaper(connection);
     const sync = (): Promise<void> => connection.sync();
     return {
       pointer: new Pointer(input, sync),
       keyboard: new Keyboard(input, barrier, sync),
       clipboard,
       screen: new Screen(source),
-      paintWallpaper: () => paintWallpaper(connection),
+      paintWallpaper: () => wallpaper.paint(),
       lost: connection.lost,
       close: () => connection.close(),
     };

@@ -12,7 +12,6 @@ const STRING = 31;
 /** Text is cut after this many characters when it is read. */
 export const CLIPBOARD_CHARACTERS = 262_144;
 
-
 const NAMES = ['CLIPBOARD', 'UTF8_STRING', 'TARGETS', 'INCR', 'TEXT', 'text/plain;charset=utf-8'] as const;
 
 /** Each reading has another property, in turn. */
@@ -133,7 +132,12 @@ export class Clipboard {
   #put(window: number, property: number, target: number): boolean {
     if (target === this.atoms.targets) {
       const targets = [this.atoms.targets, ...this.#encodings().keys()];
-      this.#change(window, property, { type: ATOM, format: 32, length: targets.length, data: u32(...targets) });
+      this.#change(window, property, {
+        type: ATOM,
+        format: 32,
+        length: targets.length,
+        data: u32(...targets),
+      });
       return true;
     }
     const encoding = this.#encodings().get(target);

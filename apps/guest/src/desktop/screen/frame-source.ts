@@ -19,7 +19,9 @@ export interface View {
 export class FrameSource {
   #frame: Frame = { width: 0, height: 0, pixels: Buffer.alloc(0) };
   #generation = 0;
-  #isDamaged = true;
+  #isDamaged = false;
+  /** Whether the frame has every pixel that was on the screen when it was last looked at. */
+  #isWhole = false;
   readonly #damage: number;
   readonly #parts: number;
 
@@ -63,17 +65,18 @@ export class FrameSource {
   /** Not to be called again before it has resolved. The frame stays valid until then. */
   async refresh(): Promise<View> {
     const [size, cursor] = await Promise.all([this.#size(), this.#cursor()]);
-    if (size.width !== this.#frame.width || size.height !== this.#frame.height) {
-      this.#frame = { ...size, pixels: Buffer.alloc(size.width * size.height * 4) };
+    const { width, height } = this.#frame;
+    const isWhole = this.#isWhole && size.width === width && size.height === height;
+    if (!isWhole || this.#isDamaged) {
+      // A part that cannot be fetched is not named as changed again.
+      this.#isWhole = false;
       this.#isDamaged = false;
       this.#subtract();
-      await this.#fetch({ x: 0, y: 0, ...size });
-      this.#generation++;
-    } else if (this.#isDamaged) {
-      this.#isDamaged = false;
-      this.#subtract();
-      const changes = await Promise.all((await this.#damagedParts()).map((part) => this.#fetch(part)));
-      if (changes.includes(true)) this.#generation++;
+      if (!isWhole) this.#frame = { ...size, pixels: Buffer.alloc(size.width * size.height * 4) };
+      const parts = isWhole ? await this.#damagedParts() : [{ x: 0, y: 0, ...size }];
+      const changes = await Promise.all(parts.map((part) => this.#fetch(part)));
+      if (!isWhole || changes.includes(true)) this.#generation++;
+      this.#isWhole = true;
     }
     return { frame: this.#frame, cursor, generation: this.#generation };
   }

@@ -5,7 +5,11 @@ let encoder: Promise<JpegEncoder> | undefined;
 
 /** Encodes a picture whose rows have no lead. */
 export const encodeJpeg = async ({ width, height, bytes }: Picture, quality: number): Promise<Buffer> => {
-  encoder ??= loadEncoder();
+  encoder ??= loadEncoder().catch((error: unknown) => {
+    // The next picture tries again.
+    encoder = undefined;
+    throw error;
+  });
   const jpeg = await encoder;
   const frame = { width, height, bitsPerSample: 8, componentCount: 3, isSigned: false } as const;
   jpeg.getDecodedBuffer(frame).set(bytes);

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DesktopFixture, readPng } from '../__fixtures__/desktop.fixture.js';
-import type { ImageRequest } from './screen.js';
+import { XConnection } from '../x11/x-connection.js';
+import { FrameSource } from './frame-source.js';
+import { Screen, type ImageRequest } from './screen.js';
 
 const RED = 0xe02040;
 const BLUE = 0x1060f0;
@@ -84,6 +86,46 @@ describe('the screen of a desktop', () => {
     expect(new Set(colours)).toEqual(new Set([BLUE]));
     expect((await Promise.all(early)).length).toBe(50);
     window.connection.close();
+  });
+
+  it('makes each image of what was on the screen when it was captured, however many wait for their turn', async () => {
+    const window = await fixture.window({ x: 100, y: 50, width: 300, height: 200 }, RED);
+    await fixture.desktop.pointer.move({ x: 900, y: 700 });
+    const images = Array.from({ length: 12 }, (_, index) =>
+      fixture.desktop.screen.capture({ ...PNG, scale: 1 - index / 100 }),
+    );
+    await images[0];
+    const paintedAt = Date.now();
+    await window.paint(BLUE);
+    await fixture.desktop.screen.untilStill();
+    const early = (await Promise.all(images)).filter(({ capturedAt }) => capturedAt < paintedAt);
+    expect(early.length).toBeGreaterThan(0);
+    expect(new Set(early.map(({ data }) => readPng(data).at(180, 100)))).toEqual(new Set([RED]));
+    window.connection.close();
+  });
+
+  it('looks at the display once at a time, whenever its callers come', async () => {
+    const source = await FrameSource.open(await XConnection.open(fixture.session.display));
+    const looks: number[] = [];
+    let looking = 0;
+    const captured: Promise<unknown>[] = [];
+    const counted = {
+      refresh: async () => {
+        looks.push(++looking);
+        const view = await source.refresh();
+        looking--;
+        for (let turn = Promise.resolve(), turns = 0; captured.length < 200 && turns < 10; turns++) {
+          turn = turn.then();
+          captured.push(turn.then(() => screen.untilStill()));
+        }
+        return view;
+      },
+    };
+    const screen = new Screen(counted);
+    await screen.untilStill();
+    await Promise.all(captured);
+    expect(captured.length).toBeGreaterThan(0);
+    expect(new Set(looks)).toEqual(new Set([1]));
   });
 
   it('is still 300 ms after the last change, and is waited for 3 s at most', async () => {

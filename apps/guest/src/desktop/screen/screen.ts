@@ -36,19 +36,22 @@ export interface ScreenImage {
 export class Screen {
   readonly #images = new Map<string, Promise<Omit<ScreenImage, 'capturedAt'>>>();
   readonly #encoding = new Semaphore(IMAGES_AT_A_TIME);
-  #running: Promise<View> | undefined;
+  #latest: Promise<unknown> = Promise.resolve();
   #next: Promise<View> | undefined;
 
-  constructor(private readonly source: FrameSource) {}
+  constructor(private readonly source: Pick<FrameSource, 'refresh'>) {}
 
   /** The screen as it is after the call. Errors: unavailable `display_lost`, timeout `display_unresponsive`. */
-  async capture(request: ImageRequest): Promise<ScreenImage> {
-    const view = await this.#view();
-    const capturedAt = Date.now();
-    const { cursor, generation } = view;
-    const key = JSON.stringify([generation, cursor.x, cursor.y, cursor.serial, request]);
-    const made = this.#images.get(key) ?? this.#make(key, view, request);
-    return { ...(await made), capturedAt };
+  capture(request: ImageRequest): Promise<ScreenImage> {
+    // Callers wait for their turn before they look: a look is soon overwritten, and a copy of each would take much memory.
+    return this.#encoding.run(async () => {
+      const view = await this.#view();
+      const capturedAt = Date.now();
+      const { cursor, generation } = view;
+      const key = JSON.stringify([generation, cursor.x, cursor.y, cursor.serial, request]);
+      const made = this.#images.get(key) ?? this.#make(key, view, request);
+      return { ...(await made), capturedAt };
+    });
   }
 
   /** Resolves when no pixel has changed for 300 ms, after 3 s at the latest. The pointer does not count. */
@@ -66,30 +69,24 @@ export class Screen {
     }
   }
 
-  /** Looks at the screen once for all that ask at the same time; nobody gets a look that began before the call. */
+  /**
+   * Looks at the screen once for all that ask at the same time, after the look before; nobody gets a look that began before
+   * the call. Whoever gets it reads its pixels at once.
+   */
   #view(): Promise<View> {
-    if (this.#running === undefined) return this.#look();
-    this.#next ??= this.#running
+    this.#next ??= this.#latest
       .catch(() => undefined)
       .then(() => {
         this.#next = undefined;
-        return this.#look();
+        const look = this.source.refresh();
+        this.#latest = look;
+        return look;
       });
     return this.#next;
   }
 
-  #look(): Promise<View> {
-    const looking = this.source.refresh();
-    this.#running = looking;
-    const done = (): void => {
-      if (this.#running === looking) this.#running = undefined;
-    };
-    looking.then(done, done);
-    return looking;
-  }
-
   #make(key: string, view: View, request: ImageRequest): Promise<Omit<ScreenImage, 'capturedAt'>> {
-    const made = this.#encoding.run(() => encode(view, request));
+    const made = encode(pictureOf(view, request), request);
     this.#images.set(key, made);
     made.catch(() => this.#images.delete(key));
     const [oldest] = this.#images.keys();
@@ -98,9 +95,10 @@ export class Screen {
   }
 }
 
-const encode = async (view: View, request: ImageRequest): Promise<Omit<ScreenImage, 'capturedAt'>> => {
-  const { format, quality } = request;
-  const picture = pictureOf(view, request);
+const encode = async (
+  picture: Picture,
+  { format, quality }: ImageRequest,
+): Promise<Omit<ScreenImage, 'capturedAt'>> => {
   const data = format === 'png' ? await encodePng(picture) : await encodeJpeg(picture, quality);
   return { format, width: picture.width, height: picture.height, data };
 };

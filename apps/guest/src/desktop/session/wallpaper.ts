@@ -3,6 +3,8 @@ import { internAtom, type XConnection } from '../x11/x-connection.js';
 
 const PIXEL_FORMAT = 2;
 const PIXMAP = 20;
+const FREE_PIXMAP = 54;
+const FREE_CONTEXT = 60;
 /** Rows of one request, which is far below the longest. */
 const ROWS = 50;
 /** From the top left to the bottom right, and the colour of the two lights. */
@@ -10,8 +12,23 @@ const FROM = [18, 32, 58] as const;
 const TO = [38, 110, 132] as const;
 const LIGHT = [120, 190, 210] as const;
 
-/** Paints the background of a display: a quiet gradient. It stays as long as the connection. */
-export const paintWallpaper = async (connection: XConnection): Promise<void> => {
+/** The background of a display: a quiet gradient. It stays as long as the connection. */
+export class Wallpaper {
+  #pixmap: number | undefined;
+
+  constructor(private readonly connection: XConnection) {}
+
+  async paint(): Promise<void> {
+    const pixmap = createGradient(this.connection);
+    const former = this.#pixmap;
+    this.#pixmap = pixmap;
+    await showOnRoot(this.connection, pixmap);
+    if (former !== undefined) this.connection.send(packRequest(FREE_PIXMAP, 0, u32(former)));
+    await this.connection.sync();
+  }
+}
+
+const createGradient = (connection: XConnection): number => {
   const { root, rootDepth, width, height } = connection.setup;
   const pixmap = connection.newId();
   const context = connection.newId();
@@ -32,6 +49,12 @@ export const paintWallpaper = async (connection: XConnection): Promise<void> => 
       ),
     );
   }
+  connection.send(packRequest(FREE_CONTEXT, 0, u32(context)));
+  return pixmap;
+};
+
+const showOnRoot = async (connection: XConnection, pixmap: number): Promise<void> => {
+  const { root } = connection.setup;
   const backgroundPixmap = 1;
   connection.send(
     packRequest(2, 0, u32(root, backgroundPixmap, pixmap)),
@@ -42,7 +65,6 @@ export const paintWallpaper = async (connection: XConnection): Promise<void> => 
     const property = await internAtom(connection, name);
     connection.send(packRequest(18, 0, u32(root, property, PIXMAP), u8(32, 0, 0, 0), u32(1, pixmap)));
   }
-  await connection.sync();
 };
 
 const gradient = (part: {
