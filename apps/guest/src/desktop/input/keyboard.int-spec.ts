@@ -2,7 +2,11 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DesktopFixture } from '../__fixtures__/desktop.fixture.js';
+import { DesktopFixture, type ProbeWindow } from '../__fixtures__/desktop.fixture.js';
+import { XConnection } from '../x11/x-connection.js';
+import { Keyboard } from './keyboard.js';
+import { SHIFT } from './keysyms.js';
+import { XInput } from './x-input.js';
 
 let fixture: DesktopFixture;
 beforeAll(async () => {
@@ -11,7 +15,9 @@ beforeAll(async () => {
 afterAll(() => fixture.close());
 
 const CONTROL = 0xffe3;
+const A = 0x61;
 const D = 0x64;
+const CAPITAL_A = 0x41;
 const PLACE = { x: 0, y: 0, width: 200, height: 100 };
 
 let files = 0;
@@ -124,14 +130,76 @@ describe('the keyboard of a desktop', () => {
   it('holds a capital with shift until all keys are let go', async () => {
     const window = await fixture.window(PLACE);
     await window.grabKeyboard();
-    const A = 0x41;
-    await fixture.desktop.keyboard.down(A);
+    await fixture.desktop.keyboard.down(CAPITAL_A);
     expect((await window.read()).map(({ kind, state }) => [kind, state])).toEqual([
       ['key', 0],
       ['key', 1],
     ]);
     await fixture.desktop.keyboard.releaseAll();
     expect((await window.read()).map(({ kind }) => kind)).toEqual(['keyUp', 'keyUp']);
+    window.connection.close();
+  });
+});
+
+describe('a keyboard', () => {
+  /** A keyboard of its own connection, what it enters keys with, and what reads them. */
+  const open = async (
+    pass: () => Promise<void>,
+    afterBatch: () => Promise<unknown>,
+  ): Promise<{ keyboard: Keyboard; input: XInput; window: ProbeWindow }> => {
+    const connection = await XConnection.open(fixture.session.display);
+    const input = await XInput.open(connection);
+    const sync = async (): Promise<void> => {
+      await connection.sync();
+      await afterBatch();
+    };
+    const window = await fixture.window(PLACE);
+    await window.grabKeyboard();
+    return { keyboard: new Keyboard(input, { pass }, sync), input, window };
+  };
+  const atOnce = (): Promise<void> => Promise.resolve();
+  const pressed = async (window: ProbeWindow): Promise<readonly number[]> =>
+    (await window.read()).filter(({ kind }) => kind === 'key').map(({ detail }) => detail);
+  const keycodeOf = async (input: XInput, keysym: number): Promise<number> => {
+    const { firstKeycode, width, keysyms } = await input.keyTable();
+    return firstKeycode + Math.floor(keysyms.indexOf(keysym) / width);
+  };
+
+  it('types what follows by the keyboard map that a person has chosen meanwhile', async () => {
+    let layout = 'us';
+    const { keyboard, input, window } = await open(atOnce, () => fixture.run('setxkbmap', layout));
+    const american = await keycodeOf(input, A);
+    layout = 'fr';
+    await keyboard.type('a'.repeat(70));
+    const french = await keycodeOf(input, A);
+    expect(french).not.toBe(american);
+    expect(new Set((await pressed(window)).slice(-6))).toEqual(new Set([french]));
+    await fixture.run('setxkbmap', 'us');
+    window.connection.close();
+  });
+
+  it('locks capitals again although the text could not be entered to its end', async () => {
+    const hangs = new Error('The program does not read.');
+    const { keyboard, input, window } = await open(() => Promise.reject(hangs), atOnce);
+    const capsLock = 2;
+    input.lock(capsLock, true);
+    const many = Array.from({ length: 300 }, (_, index) => String.fromCodePoint(0x5e00 + index)).join('');
+    await expect(keyboard.type(many)).rejects.toBe(hangs);
+    expect((await input.keyboardState()).locked & capsLock).toBe(capsLock);
+    input.lock(capsLock, false);
+    await fixture.run('setxkbmap', 'us');
+    window.connection.close();
+  });
+
+  it('enters a capital with a key of its own where the keyboard map has no shift', async () => {
+    const { keyboard, input, window } = await open(atOnce, atOnce);
+    const shift = await keycodeOf(input, SHIFT);
+    input.remap(new Map([[shift, 0]]));
+    await keyboard.chord([CAPITAL_A]);
+    const { firstKeycode, width, keysyms } = await input.keyTable();
+    const entered = (await pressed(window)).map((code) => keysyms[(code - firstKeycode) * width]);
+    expect(entered).toEqual([CAPITAL_A]);
+    await fixture.run('setxkbmap', 'us');
     window.connection.close();
   });
 });

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DomainError } from '@berth/kernel';
-import { KeyboardMap, type KeyStroke } from './keyboard-map.js';
+import { KeyboardMap } from './keyboard-map.js';
 import { keysymOf, SHIFT } from './keysyms.js';
 import type { ReadingBarrier } from './reading-barrier.js';
 import { SpareKeys } from './spare-keys.js';
@@ -10,6 +10,12 @@ import type { XInput } from './x-input.js';
 const CAPS_LOCK = 2;
 /** Keys between two round trips, so that the queue of a program grows no faster than the server passes it on. */
 const KEYS_AT_A_TIME = 64;
+
+/** A key, and the one that shifts it where it needs that. */
+interface Stroke {
+  readonly keycode: number;
+  readonly shift?: number;
+}
 
 /** The keyboard of a display. Each call resolves when the server has passed on all of its events. */
 export class Keyboard {
@@ -21,7 +27,7 @@ export class Keyboard {
 
   constructor(
     private readonly input: XInput,
-    private readonly barrier: ReadingBarrier,
+    private readonly barrier: Pick<ReadingBarrier, 'pass'>,
     private readonly sync: () => Promise<void>,
   ) {}
 
@@ -31,14 +37,17 @@ export class Keyboard {
    */
   async type(text: string): Promise<void> {
     const keysyms = keysymsOf(text);
-    const { locked, group } = await this.input.keyboardState();
-    const map = await this.#readMap(group);
-    const isLocked = (locked & CAPS_LOCK) !== 0;
-    if (isLocked) this.input.lock(CAPS_LOCK, false);
-    for (let at = 0; at < keysyms.length; at += KEYS_AT_A_TIME) {
-      await this.#enter(keysyms.slice(at, at + KEYS_AT_A_TIME), map);
+    let wasLocked = false;
+    try {
+      for (let at = 0; at < keysyms.length; at += KEYS_AT_A_TIME) {
+        const { map, isLocked } = await this.#look();
+        wasLocked ||= isLocked;
+        if (isLocked) this.input.lock(CAPS_LOCK, false);
+        await this.#enter(keysyms.slice(at, at + KEYS_AT_A_TIME), map);
+      }
+    } finally {
+      if (wasLocked) this.input.lock(CAPS_LOCK, true);
     }
-    if (isLocked) this.input.lock(CAPS_LOCK, true);
     await this.sync();
   }
 
@@ -47,7 +56,8 @@ export class Keyboard {
     for (let time = 0; time < repeat; time++) {
       const pressed: number[] = [];
       try {
-        for (const keysym of keysyms) if (await this.down(keysym)) pressed.push(keysym);
+        const { map } = await this.#look();
+        for (const keysym of keysyms) if (await this.#press(keysym, map)) pressed.push(keysym);
         if (holdMs > 0) await delay(holdMs);
       } finally {
         for (const keysym of pressed.toReversed()) await this.up(keysym);
@@ -57,17 +67,8 @@ export class Keyboard {
 
   /** Presses a key, which stays down until `up` or `releaseAll`. Returns false if it is down already. */
   async down(keysym: number): Promise<boolean> {
-    if (this.#held.has(keysym)) return false;
-    const { group } = await this.input.keyboardState();
-    const map = await this.#readMap(group);
-    const { keycode, shift } = map.find(keysym) ?? (await this.#spareStroke(keysym, map));
-    const withShift = shift && !this.#held.has(SHIFT) ? map.find(SHIFT)?.keycode : undefined;
-    const codes = withShift === undefined ? [keycode] : [withShift, keycode];
-    this.#held.set(keysym, codes);
-    this.#remap();
-    for (const code of codes) this.input.key(code, true);
-    await this.sync();
-    return true;
+    const { map } = await this.#look();
+    return this.#press(keysym, map);
   }
 
   /** Lets a key go that `down` has pressed; nothing for another one. */
@@ -83,19 +84,28 @@ export class Keyboard {
     for (const keysym of [...this.#held.keys()].toReversed()) await this.up(keysym);
   }
 
+  async #press(keysym: number, map: KeyboardMap): Promise<boolean> {
+    if (this.#held.has(keysym)) return false;
+    const { keycode, shift } = await this.#strokeOf(keysym, map);
+    const codes = shift === undefined || this.#held.has(SHIFT) ? [keycode] : [shift, keycode];
+    this.#held.set(keysym, codes);
+    this.#remap();
+    for (const code of codes) this.input.key(code, true);
+    await this.sync();
+    return true;
+  }
+
   async #enter(keysyms: readonly number[], map: KeyboardMap): Promise<void> {
-    const shiftCode = map.find(SHIFT)?.keycode;
     // All keycodes of these keys get their keysyms before the first is pressed: programs read the map less often.
-    let pending: KeyStroke[] = [];
+    let pending: Stroke[] = [];
     const flush = (): void => {
       this.#remap();
-      for (const { keycode, shift } of pending) this.#stroke(keycode, shift ? shiftCode : undefined);
+      for (const stroke of pending) this.#stroke(stroke);
       pending = [];
     };
     for (const keysym of keysyms) {
-      const known = map.find(keysym);
-      const usable = known !== undefined && (!known.shift || shiftCode !== undefined);
-      const stroke = usable ? known : await this.#spareStroke(keysym, map, flush);
+      // Not in one expression: `flush` begins another list.
+      const stroke = await this.#strokeOf(keysym, map, flush);
       pending.push(stroke);
     }
     flush();
@@ -107,17 +117,26 @@ export class Keyboard {
     this.#remaps.clear();
   }
 
-  #stroke(keycode: number, shiftCode: number | undefined): void {
-    if (shiftCode !== undefined) this.input.key(shiftCode, true);
+  #stroke({ keycode, shift }: Stroke): void {
+    if (shift !== undefined) this.input.key(shift, true);
     this.input.key(keycode, true);
     this.input.key(keycode, false);
-    if (shiftCode !== undefined) this.input.key(shiftCode, false);
+    if (shift !== undefined) this.input.key(shift, false);
+  }
+
+  /** The key of the map, or a spare one that is to enter the keysym. */
+  async #strokeOf(keysym: number, map: KeyboardMap, flush?: () => void): Promise<Stroke> {
+    const known = map.find(keysym);
+    const shift = map.find(SHIFT)?.keycode;
+    if (known !== undefined && !known.shift) return { keycode: known.keycode };
+    if (known !== undefined && shift !== undefined) return { keycode: known.keycode, shift };
+    return { keycode: await this.#spareKey(keysym, map, flush) };
   }
 
   /** A spare keycode that enters this keysym; `flush` enters what was prepared before programs are waited for. */
-  async #spareStroke(keysym: number, map: KeyboardMap, flush?: () => void): Promise<KeyStroke> {
+  async #spareKey(keysym: number, map: KeyboardMap, flush?: () => void): Promise<number> {
     const known = this.#spare.find(keysym);
-    if (known !== undefined) return { keycode: known, shift: false };
+    if (known !== undefined) return known;
     const held = new Set([...this.#held.values()].flat());
     let keycode = this.#spare.assign(keysym, map.spare, held);
     if (keycode === undefined) {
@@ -129,11 +148,12 @@ export class Keyboard {
     }
     if (keycode === undefined) throw displayUnsupported('The keyboard map has no key to spare.');
     this.#remaps.set(keycode, keysym);
-    return { keycode, shift: false };
+    return keycode;
   }
 
-  /** The map as it is now: a person or a program may have chosen another since. */
-  async #readMap(group: number): Promise<KeyboardMap> {
+  /** The map and its locks as they are now: a person or a program may have changed them since. */
+  async #look(): Promise<{ readonly map: KeyboardMap; readonly isLocked: boolean }> {
+    const { locked, group } = await this.input.keyboardState();
     const table = await this.input.keyTable();
     const { firstKeycode, width } = table;
     const keysyms = [...table.keysyms];
@@ -143,7 +163,7 @@ export class Keyboard {
       if (keysyms[at] === keysym) keysyms.fill(0, at, at + width);
       else this.#spare.forget(keysym);
     }
-    return new KeyboardMap({ ...table, keysyms }, group);
+    return { map: new KeyboardMap({ ...table, keysyms }, group), isLocked: (locked & CAPS_LOCK) !== 0 };
   }
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isDomainError } from '@berth/kernel';
-import { asleep, processOf } from './idle-client.js';
+import { asleep, openProcesses, type FindProcess } from './idle-client.js';
+import { XProtocolError } from '../x11/x-errors.js';
 import { internAtom, type XConnection } from '../x11/x-connection.js';
 import { packRequest, u32, u8 } from '../x11/x-packing.js';
 
@@ -17,6 +17,7 @@ export class ReadingBarrier {
 
   private constructor(
     private readonly connection: XConnection,
+    private readonly processOf: FindProcess,
     private readonly atoms: { readonly active: number; readonly protocols: number; readonly ping: number },
   ) {}
 
@@ -24,7 +25,7 @@ export class ReadingBarrier {
     const [active = 0, protocols = 0, ping = 0] = await Promise.all(
       ['_NET_ACTIVE_WINDOW', 'WM_PROTOCOLS', '_NET_WM_PING'].map((name) => internAtom(connection, name)),
     );
-    return new ReadingBarrier(connection, { active, protocols, ping });
+    return new ReadingBarrier(connection, await openProcesses(connection), { active, protocols, ping });
   }
 
   /**
@@ -36,14 +37,10 @@ export class ReadingBarrier {
     const { root } = this.connection.setup;
     const window = (await this.#words(root, active))[0] ?? 0;
     if (window !== 0 && (await this.#words(window, protocols)).includes(ping)) return this.#ping(window);
-    try {
-      const focus = await this.connection.ask(packRequest(43, 0));
-      const pid = await processOf(this.connection, window === 0 ? focus.readUInt32LE(8) : window);
-      if (pid !== undefined) return await asleep(this.connection, pid, ANSWER_MS);
-    } catch (error) {
-      if (isDomainError(error)) throw error;
-    }
-    await delay(UNSEEN_MS);
+    const focus = await this.connection.ask(packRequest(43, 0));
+    const pid = await ifThere(this.processOf(window === 0 ? focus.readUInt32LE(8) : window));
+    const isRead = pid !== undefined && (await asleep(this.connection, pid, ANSWER_MS));
+    if (!isRead) await delay(UNSEEN_MS);
   }
 
   async #ping(window: number): Promise<void> {
@@ -59,10 +56,14 @@ export class ReadingBarrier {
       u8(CLIENT_MESSAGE, 32, 0, 0),
       u32(window, protocols, ping, stamp, window, 0, 0),
     ]);
-    this.connection.send(packRequest(25, 0, u32(window, 0), message));
+    const forgetLoss = this.connection.onLoss(answered.reject);
+    const late = setTimeout(answered.resolve, ANSWER_MS);
     try {
-      await Promise.race([answered.promise, delay(ANSWER_MS)]);
+      this.connection.send(packRequest(25, 0, u32(window, 0), message));
+      await answered.promise;
     } finally {
+      clearTimeout(late);
+      forgetLoss();
       forget();
       this.#listen(root, 0);
     }
@@ -75,12 +76,18 @@ export class ReadingBarrier {
   /** The first 32 words of a property; none if the window is gone. */
   async #words(window: number, property: number): Promise<readonly number[]> {
     const any = 0;
-    try {
-      const reply = await this.connection.ask(packRequest(20, 0, u32(window, property, any, 0, 32)));
-      if (reply[1] !== 32) return [];
-      return Array.from({ length: reply.readUInt32LE(16) }, (_, index) => reply.readUInt32LE(32 + index * 4));
-    } catch {
-      return [];
-    }
+    const reply = await ifThere(this.connection.ask(packRequest(20, 0, u32(window, property, any, 0, 32))));
+    if (reply?.[1] !== 32) return [];
+    return Array.from({ length: reply.readUInt32LE(16) }, (_, index) => reply.readUInt32LE(32 + index * 4));
   }
 }
+
+/** What the server answers about a window; undefined if that is gone. */
+const ifThere = async <Answer>(asked: Promise<Answer>): Promise<Answer | undefined> => {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof XProtocolError) return undefined;
+    throw error;
+  }
+};
