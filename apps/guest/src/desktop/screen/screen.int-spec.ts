@@ -115,7 +115,7 @@ describe('the screen of a desktop', () => {
         const view = await source.refresh();
         looking--;
         for (let turn = Promise.resolve(), turns = 0; captured.length < 200 && turns < 10; turns++) {
-          turn = turn.then();
+          turn = turn.then(() => undefined);
           captured.push(turn.then(() => screen.untilStill()));
         }
         return view;

@@ -1,8 +1,10 @@
-import { statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, mkdtempSync, readdirSync, rmdirSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DesktopFixture, readPng } from '../__fixtures__/desktop.fixture.js';
 import { XConnection } from '../x11/x-connection.js';
+import { DesktopSession } from './desktop-session.js';
 
 let fixture: DesktopFixture;
 beforeAll(async () => {
@@ -43,6 +45,35 @@ describe('a desktop', () => {
     await expect
       .poll(() => fixture.run('xwininfo', '-root', '-tree'), { timeout: 20_000 })
       .toMatch(/"started"/);
+  });
+
+  it('starts its window manager again when that ends', async () => {
+    const manager = async (): Promise<number> =>
+      Number((await fixture.run('xprop', '-root', '_OPENBOX_PID')).match(/\d+$/m)?.[0] ?? 0);
+    await expect.poll(manager, { timeout: 20_000 }).toBeGreaterThan(0);
+    const first = await manager();
+    process.kill(first, 'SIGKILL');
+    await expect.poll(manager, { timeout: 20_000 }).not.toBe(first);
+  });
+
+  it('leaves nothing when its X server has been killed', async () => {
+    const other = await DesktopFixture.open();
+    const { serverPid = 0, display, vncSocket } = other.session;
+    process.kill(serverPid, 'SIGKILL');
+    await other.desktop.lost;
+    await other.close();
+    const left = [display.socket, vncSocket].filter((file) => existsSync(file));
+    expect(left).toEqual([]);
+  });
+
+  it('leaves nothing when its X server does not start', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'berth-desktop-'));
+    const place = { width: 0, height: 480, home: dir, runtime: join(dir, 'runtime'), user: undefined };
+    for (const path of ['/usr/bin:/bin', dir]) {
+      await expect(DesktopSession.start({ ...place, path })).rejects.toMatchObject({ code: 'display_lost' });
+      expect(readdirSync(dir)).toEqual([]);
+    }
+    rmdirSync(dir);
   });
 
   it('leaves no process and no file when it stops', async () => {

@@ -62,6 +62,14 @@ export const desktopPrograms = ({ runtime }: Pick<DesktopSettings, 'runtime'>): 
   { file: 'tint2', args: ['-c', `${runtime}/tint2rc`] },
 ];
 
+/** Ends in a row after which a program is not started again. */
+export const MOST_ENDS = 20;
+/** A program that has run for so long works: its end is not in a row with those before. */
+const WORKS_MS = 60_000;
+
+/** How often a program has ended in a row, with an end after `ranMs`. */
+export const endsInARow = (before: number, ranMs: number): number => (ranMs < WORKS_MS ? before + 1 : 1);
+
 /** The environment of every program of a desktop, and of commands that run on it. */
 export const desktopEnv = ({
   display,

@@ -12,16 +12,19 @@ import {
   desktopEnv,
   desktopFiles,
   desktopPrograms,
+  endsInARow,
+  MOST_ENDS,
   VNC_SOCKET,
   xServer,
   type DesktopProgram,
 } from './desktop-session.plan.js';
+import { removeAbandonedSocket, serverSocket } from './server-socket.js';
 
 const READY_MS = 20_000;
 /** Delay before a program that has ended is started again. */
 const RESTART_MS = 500;
-/** Ends of a program after which it is not started again. */
-const MOST_ENDS = 20;
+/** How long an X server that is asked to end may take for it. */
+const END_MS = 2_000;
 
 /** Where and as whom a desktop runs. */
 export interface DesktopPlace {
@@ -37,7 +40,8 @@ export interface DesktopPlace {
 
 /** The programs of a desktop: its X server, window manager and panel. */
 export class DesktopSession {
-  readonly #children = new Set<ChildProcess>();
+  /** The window manager and the panel. */
+  readonly #programs = new Set<ChildProcess>();
   #ending = false;
 
   private constructor(
@@ -45,35 +49,29 @@ export class DesktopSession {
     private readonly server: ChildProcess,
     private readonly number: number,
     private readonly cookie: Buffer,
-  ) {
-    this.#children.add(server);
-  }
+  ) {}
 
   /** Errors: unavailable `display_lost`, timeout `display_unresponsive`. */
   static async start(place: DesktopPlace): Promise<DesktopSession> {
     const cookie = randomBytes(16);
-    prepareFolder(place, cookie);
-    const { file, args } = xServer(place);
-    const server = spawn(file, args, {
-      ...(place.user ?? {}),
-      cwd: place.runtime,
-      env: { HOME: place.home, PATH: place.path },
-      stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
-    });
+    let server: ChildProcess | undefined;
     try {
+      prepareFolder(place, cookie);
+      server = startServer(place);
       const number = await readNumber(server);
       const session = new DesktopSession(place, server, number, cookie);
       for (const program of desktopPrograms(place)) session.#keep(program, 0);
       return session;
     } catch (error) {
-      server.kill('SIGKILL');
+      if (server !== undefined) await endServer(server);
+      rmSync(place.runtime, { recursive: true, force: true });
       throw error;
     }
   }
 
   /** How to reach its X server. */
   get display(): XDisplay {
-    return { socket: `/tmp/.X11-unix/X${this.number}`, cookie: this.cookie };
+    return { socket: serverSocket(this.number), cookie: this.cookie };
   }
 
   get vncSocket(): string {
@@ -93,14 +91,11 @@ export class DesktopSession {
   /** Ends the X server, and with it every program that has a window. */
   async stop(): Promise<void> {
     this.#ending = true;
-    const children = [...this.#children].filter(
-      ({ exitCode, signalCode }) => exitCode === null && signalCode === null,
-    );
-    const ended = children.map((child) => once(child, 'exit'));
-    for (const child of children) child.kill(child === this.server ? 'SIGTERM' : 'SIGKILL');
-    const late = setTimeout(() => this.server.kill('SIGKILL'), 2_000);
-    await Promise.all(ended);
-    clearTimeout(late);
+    const programs = [...this.#programs].filter(isRunning);
+    const ended = programs.map((program) => once(program, 'exit'));
+    for (const program of programs) program.kill('SIGKILL');
+    await Promise.all([...ended, endServer(this.server)]);
+    await removeAbandonedSocket(this.number);
     rmSync(this.place.runtime, { recursive: true, force: true });
   }
 
@@ -111,22 +106,46 @@ export class DesktopSession {
       env: this.env,
       stdio: 'ignore',
     });
-    this.#children.add(child);
+    this.#programs.add(child);
+    const startedAt = performance.now();
     let gone = false;
     const again = (): void => {
       if (gone) return;
       gone = true;
-      this.#children.delete(child);
-      const isOver = this.#ending || this.server.exitCode !== null || this.server.signalCode !== null;
-      if (isOver || ends >= MOST_ENDS) return;
+      this.#programs.delete(child);
+      const endsNow = endsInARow(ends, performance.now() - startedAt);
+      if (this.#ending || !isRunning(this.server) || endsNow > MOST_ENDS) return;
       setTimeout(() => {
-        if (!this.#ending) this.#keep(program, ends + 1);
+        if (!this.#ending) this.#keep(program, endsNow);
       }, RESTART_MS).unref();
     };
     child.once('exit', again);
     child.once('error', again);
   }
 }
+
+const startServer = (place: DesktopPlace): ChildProcess => {
+  const { file, args } = xServer(place);
+  return spawn(file, args, {
+    ...(place.user ?? {}),
+    cwd: place.runtime,
+    env: { HOME: place.home, PATH: place.path },
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+  });
+};
+
+/** An X server removes its files itself unless it has to be killed. */
+const endServer = async (server: ChildProcess): Promise<void> => {
+  if (!isRunning(server)) return;
+  const ended = once(server, 'exit');
+  server.kill('SIGTERM');
+  const late = setTimeout(() => server.kill('SIGKILL'), END_MS);
+  await ended;
+  clearTimeout(late);
+};
+
+const isRunning = ({ pid, exitCode, signalCode }: ChildProcess): boolean =>
+  pid !== undefined && exitCode === null && signalCode === null;
 
 /** The X server writes the number of the display that it has chosen when it accepts connections. */
 const readNumber = async (server: ChildProcess): Promise<number> => {
