@@ -9,9 +9,6 @@ const PROPERTY_CHANGES = 0x400000;
 const ATOM = 4;
 /** Text in Latin 1. */
 const STRING = 31;
-/** Text is cut after this many characters when it is read. */
-export const CLIPBOARD_CHARACTERS = 262_144;
-
 const NAMES = ['CLIPBOARD', 'UTF8_STRING', 'TARGETS', 'INCR', 'TEXT', 'text/plain;charset=utf-8'] as const;
 
 /** Each reading has another property, in turn. */
@@ -66,32 +63,32 @@ export class Clipboard {
    * The first characters of the text on the clipboard; empty if there is no text. Errors: timeout
    * `clipboard_unresponsive`, if the program that has it does not hand it out.
    */
-  read(): Promise<string> {
+  read(characters: number): Promise<string> {
     // The answers of two readers at a time would be in one property.
-    const turn = this.#reading.then(() => this.#read());
+    const turn = this.#reading.then(() => this.#read(characters));
     this.#reading = turn.catch(() => undefined);
     return turn;
   }
 
-  async #read(): Promise<string> {
+  async #read(characters: number): Promise<string> {
     const reply = await this.connection.ask(packRequest(23, 0, u32(this.atoms.clipboard)));
     const owner = reply.readUInt32LE(8);
     if (owner === 0) return '';
-    if (owner === this.#window) return firstCharacters(this.#text);
+    if (owner === this.#window) return firstCharacters(characters, this.#text);
     for (const target of [this.atoms.utf8, STRING]) {
-      const bytes = await this.#convert(target);
+      const bytes = await this.#convert(target, characters);
       if (bytes === undefined) continue;
-      return firstCharacters(bytes.toString(target === STRING ? 'latin1' : 'utf8'));
+      return firstCharacters(characters, bytes.toString(target === STRING ? 'latin1' : 'utf8'));
     }
     return '';
   }
 
-  /** What the owner of the clipboard has for a target; undefined if nothing. */
-  async #convert(target: number): Promise<Buffer | undefined> {
+  /** What the owner of the clipboard has for a target, at least that of so many characters; undefined if nothing. */
+  async #convert(target: number, characters: number): Promise<Buffer | undefined> {
     const { clipboard, incremental } = this.atoms;
     const property = this.properties[this.#readings++ % PROPERTIES] ?? 0;
     const atoms = { incremental, property };
-    const incoming = new IncomingSelection(this.connection, this.#window, atoms, CLIPBOARD_CHARACTERS * 4);
+    const incoming = new IncomingSelection(this.connection, this.#window, atoms, characters * 4);
     const now = 0;
     this.connection.send(
       packRequest(19, 0, u32(this.#window, property)),
@@ -171,5 +168,5 @@ export class Clipboard {
   }
 }
 
-const firstCharacters = (text: string): string =>
-  text.length <= CLIPBOARD_CHARACTERS ? text : Array.from(text).slice(0, CLIPBOARD_CHARACTERS).join('');
+const firstCharacters = (count: number, text: string): string =>
+  text.length <= count ? text : Array.from(text).slice(0, count).join('');

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { characterKeysymOf } from '@berth/contracts/computers/keysyms';
 import { DomainError } from '@berth/kernel';
 import { KeyboardMap } from './keyboard-map.js';
-import { keysymOf, SHIFT } from './keysyms.js';
+import { SHIFT } from './keysyms.js';
 import type { ReadingBarrier } from './reading-barrier.js';
 import { SpareKeys } from './spare-keys.js';
 import { displayUnsupported } from '../x11/x-errors.js';
@@ -169,7 +170,7 @@ export class Keyboard {
 
 const keysymsOf = (text: string): readonly number[] =>
   Array.from(text.replaceAll('\r\n', '\n'), (character) => {
-    const keysym = keysymOf(character);
+    const keysym = characterKeysymOf(character);
     if (keysym === undefined) {
       throw new DomainError(
         'invalid',

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DesktopFixture, type ProbeWindow } from '../__fixtures__/desktop.fixture.js';
 
+const LEFT = 1;
+const RIGHT = 3;
+const BACK = 8;
+
 let fixture: DesktopFixture;
 let window: ProbeWindow;
 beforeAll(async () => {
@@ -20,9 +24,9 @@ const buttons = async (): Promise<readonly unknown[]> =>
 
 describe('the pointer of a desktop', () => {
   it('clicks each button at the pixel that was named, as often as was asked for', async () => {
-    await fixture.desktop.pointer.click({ x: 150, y: 160 }, 'left', 2);
-    await fixture.desktop.pointer.click({ x: 151, y: 161 }, 'right', 1);
-    await fixture.desktop.pointer.click({ x: 152, y: 162 }, 'back', 1);
+    await fixture.desktop.pointer.click({ x: 150, y: 160 }, LEFT, 2);
+    await fixture.desktop.pointer.click({ x: 151, y: 161 }, RIGHT, 1);
+    await fixture.desktop.pointer.click({ x: 152, y: 162 }, BACK, 1);
     const press = (button: number, x: number, y: number): readonly unknown[] => [
       ['button', button, x, y],
       ['buttonUp', button, x, y],
@@ -34,10 +38,10 @@ describe('the pointer of a desktop', () => {
 
   it('keeps a button down until it is released', async () => {
     await fixture.desktop.pointer.move({ x: 200, y: 200 });
-    await fixture.desktop.pointer.down('left');
+    await fixture.desktop.pointer.down(LEFT);
     await fixture.desktop.pointer.move({ x: 300, y: 300 });
     expect(await buttons()).toEqual([['button', 1, 200, 200]]);
-    await fixture.desktop.pointer.up('left');
+    await fixture.desktop.pointer.up(LEFT);
     expect(await buttons()).toEqual([['buttonUp', 1, 300, 300]]);
   });
 

@@ -1,11 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { XInput, XPoint } from './x-input.js';
+import type { MouseButton, Point } from '@berth/contracts/computers';
+import type { XInput } from './x-input.js';
 
-/** Buttons by the numbers of X. */
-export const BUTTONS = { left: 1, wheel: 2, right: 3, back: 8, forward: 9 } as const;
+const LEFT: MouseButton = 1;
 const NOTCHES = { up: 4, down: 5, left: 6, right: 7 } as const;
-
-export type Button = keyof typeof BUTTONS;
 
 /**
  * How a path is dragged: a program begins to drag only when it sees the pointer move away from where the button went
@@ -20,37 +18,34 @@ export class Pointer {
     private readonly sync: () => Promise<void>,
   ) {}
 
-  position(): Promise<XPoint> {
+  position(): Promise<Point> {
     return this.input.position();
   }
 
-  async move(to: XPoint): Promise<void> {
+  async move(to: Point): Promise<void> {
     this.input.motion(to);
     await this.sync();
   }
 
-  async click(at: XPoint, button: Button, clicks: number): Promise<void> {
+  async click(at: Point, button: MouseButton, clicks: number): Promise<void> {
     this.input.motion(at);
-    this.#press(BUTTONS[button], clicks);
+    this.#press(button, clicks);
     await this.sync();
   }
 
   /** Presses a button, which stays down until it is released. */
-  async down(button: Button): Promise<void> {
-    this.input.button(BUTTONS[button], true);
+  async down(button: MouseButton): Promise<void> {
+    this.input.button(button, true);
     await this.sync();
   }
 
-  async up(button: Button): Promise<void> {
-    this.input.button(BUTTONS[button], false);
+  async up(button: MouseButton): Promise<void> {
+    this.input.button(button, false);
     await this.sync();
   }
 
   /** Turns the wheel at a place; positive is right and down. */
-  async scroll(
-    at: XPoint,
-    { right, down }: { readonly right: number; readonly down: number },
-  ): Promise<void> {
+  async scroll(at: Point, { right, down }: { readonly right: number; readonly down: number }): Promise<void> {
     this.input.motion(at);
     this.#press(down < 0 ? NOTCHES.up : NOTCHES.down, Math.abs(down));
     this.#press(right < 0 ? NOTCHES.left : NOTCHES.right, Math.abs(right));
@@ -58,11 +53,11 @@ export class Pointer {
   }
 
   /** Moves the pointer through all points of a path while the left button is down. */
-  async drag(path: readonly XPoint[]): Promise<void> {
+  async drag(path: readonly Point[]): Promise<void> {
     const [start] = path;
     if (start === undefined) return;
     await this.move(start);
-    await this.down('left');
+    await this.down(LEFT);
     try {
       await delay(DRAG.restMs);
       const steps = path.slice(1).flatMap((point, index) => stepsTo(path[index] ?? start, point));
@@ -78,7 +73,7 @@ export class Pointer {
       }
       await delay(DRAG.restMs);
     } finally {
-      await this.up('left');
+      await this.up(LEFT);
     }
   }
 
@@ -91,7 +86,7 @@ export class Pointer {
 }
 
 /** The way between two points in steps, the last of which is its end. */
-const stepsTo = (from: XPoint, to: XPoint): readonly XPoint[] => {
+const stepsTo = (from: Point, to: Point): readonly Point[] => {
   const count = Math.max(1, Math.ceil(Math.hypot(to.x - from.x, to.y - from.y) / DRAG.stepPixels));
   return Array.from({ length: count }, (_, index) => ({
     x: Math.round(from.x + ((to.x - from.x) * (index + 1)) / count),

@@ -1,3 +1,4 @@
+import type { Point } from '@berth/contracts/computers';
 import { packRequest, u16, u32, u8 } from '../x11/x-packing.js';
 import type { XConnection, XExtension } from '../x11/x-connection.js';
 import { displayUnsupported } from '../x11/x-errors.js';
@@ -8,11 +9,6 @@ const BUTTON_PRESS = 4;
 const MOTION = 6;
 const CORE_KEYBOARD = 0x100;
 const MODIFIER_MAPS = 8;
-
-export interface XPoint {
-  readonly x: number;
-  readonly y: number;
-}
 
 /** What is locked and which group of the keyboard map is in use. */
 export interface KeyboardState {
@@ -49,11 +45,11 @@ export class XInput {
     this.#fake(down ? BUTTON_PRESS : BUTTON_PRESS + 1, button);
   }
 
-  motion({ x, y }: XPoint): void {
+  motion({ x, y }: Point): void {
     this.#fake(MOTION, 0, { x, y });
   }
 
-  async position(): Promise<XPoint> {
+  async position(): Promise<Point> {
     const reply = await this.connection.ask(packRequest(38, 0, u32(this.connection.setup.root)));
     return { x: reply.readInt16LE(16), y: reply.readInt16LE(18) };
   }
@@ -107,7 +103,7 @@ export class XInput {
     );
   }
 
-  #fake(type: number, detail: number, { x, y }: XPoint = { x: 0, y: 0 }): void {
+  #fake(type: number, detail: number, { x, y }: Point = { x: 0, y: 0 }): void {
     const fakeInput = 2;
     const anyDevice = u32(0, 0);
     this.connection.send(

@@ -1,7 +1,8 @@
+import type { Region, Size } from '@berth/contracts/computers';
 import type { XConnection, XExtension } from '../x11/x-connection.js';
 import { packRequest, u16, u32, u8 } from '../x11/x-packing.js';
 import { displayUnsupported } from '../x11/x-errors.js';
-import type { Cursor, Frame, Region } from './pixels.js';
+import type { Cursor, Frame } from './pixels.js';
 
 /** More parts than this are fetched as the one region around them. */
 const MOST_PARTS = 16;
@@ -125,7 +126,7 @@ export class FrameSource {
   }
 
   /** A program may have changed the size of the screen. */
-  async #size(): Promise<{ readonly width: number; readonly height: number }> {
+  async #size(): Promise<Size> {
     const reply = await this.connection.ask(packRequest(14, 0, u32(this.connection.setup.root)));
     return { width: reply.readUInt16LE(16), height: reply.readUInt16LE(18) };
   }

@@ -1,10 +1,4 @@
-/** A part of a display. */
-export interface Region {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-}
+import type { Point, Region } from '@berth/contracts/computers';
 
 /** Pixels of four bytes: blue, green, red and one that means nothing. */
 export interface Frame {
@@ -49,7 +43,7 @@ export const cut = ({ width, pixels }: Frame, region: Region, lead: number): Pic
 };
 
 /** Draws a pointer on the picture that was cut at `origin`. */
-export const drawCursor = (picture: Picture, origin: { x: number; y: number }, cursor: Cursor): void => {
+export const drawCursor = (picture: Picture, origin: Point, cursor: Cursor): void => {
   const { width, height, lead, bytes } = picture;
   const stride = lead + width * 3;
   for (let row = 0; row < cursor.height; row++) {

@@ -6,7 +6,8 @@ import { Screen, type ImageRequest } from './screen.js';
 
 const RED = 0xe02040;
 const BLUE = 0x1060f0;
-const PNG: ImageRequest = { format: 'png', quality: 80, scale: 1 };
+const HALF = { width: 640, height: 400 };
+const PNG: ImageRequest = { format: 'png', quality: 80, size: { width: 1280, height: 800 } };
 
 let fixture: DesktopFixture;
 beforeAll(async () => {
@@ -53,14 +54,20 @@ describe('the screen of a desktop', () => {
     window.connection.close();
   });
 
-  it('scales the image, and enlarges a part until it fills the width or the height of the image', async () => {
+  it('makes the image of the whole screen or of a part in the size that is asked for', async () => {
     const window = await fixture.window({ x: 100, y: 50, width: 300, height: 200 }, RED);
     await fixture.desktop.pointer.move({ x: 900, y: 700 });
-    const half = await capture({ scale: 0.5 });
+    const half = await capture({ size: HALF });
     expect([half.width, half.height, half.at(60, 40), half.at(198, 123)]).toEqual([640, 400, RED, RED]);
-    const wide = await capture({ region: { x: 110, y: 60, width: 200, height: 100 } });
+    const wide = await capture({
+      region: { x: 110, y: 60, width: 200, height: 100 },
+      size: { width: 1280, height: 640 },
+    });
     expect([wide.width, wide.height, wide.at(0, 0), wide.at(1279, 639)]).toEqual([1280, 640, RED, RED]);
-    const tall = await capture({ scale: 0.5, region: { x: 110, y: 60, width: 100, height: 125 } });
+    const tall = await capture({
+      region: { x: 110, y: 60, width: 100, height: 125 },
+      size: { width: 320, height: 400 },
+    });
     expect([tall.width, tall.height, tall.at(0, 0), tall.at(319, 399)]).toEqual([320, 400, RED, RED]);
     window.connection.close();
   });
@@ -68,7 +75,7 @@ describe('the screen of a desktop', () => {
   it('makes a JPEG of the size of the image that is smaller at a lower quality', async () => {
     const window = await fixture.window({ x: 100, y: 50, width: 300, height: 200 }, RED);
     const [good, poor] = await Promise.all(
-      [90, 5].map((quality) => fixture.desktop.screen.capture({ format: 'jpeg', quality, scale: 0.5 })),
+      [90, 5].map((quality) => fixture.desktop.screen.capture({ format: 'jpeg', quality, size: HALF })),
     );
     const size = (await fixture.run('identify', '-format', '%m %w %h', await saved(good?.data))).trim();
     expect(size).toBe('JPEG 640 400');
@@ -92,7 +99,7 @@ describe('the screen of a desktop', () => {
     const window = await fixture.window({ x: 100, y: 50, width: 300, height: 200 }, RED);
     await fixture.desktop.pointer.move({ x: 900, y: 700 });
     const images = Array.from({ length: 12 }, (_, index) =>
-      fixture.desktop.screen.capture({ ...PNG, scale: 1 - index / 100 }),
+      fixture.desktop.screen.capture({ ...PNG, size: { width: 1280 - index, height: 800 } }),
     );
     await images[0];
     const paintedAt = Date.now();
@@ -159,7 +166,9 @@ describe('other desktops', () => {
     const large = await DesktopFixture.open({ width: 2560, height: 1600 });
     try {
       await large.window({ x: 2460, y: 1500, width: 100, height: 100 }, RED);
-      const image = readPng((await large.desktop.screen.capture(PNG)).data);
+      const image = readPng(
+        (await large.desktop.screen.capture({ ...PNG, size: { width: 2560, height: 1600 } })).data,
+      );
       expect([image.width, image.height, image.at(2559, 1599)]).toEqual([2560, 1600, RED]);
     } finally {
       await large.close();
@@ -176,8 +185,8 @@ describe('other desktops', () => {
       const reason = { code: 'display_lost', kind: 'unavailable' };
       await expect(typing).rejects.toMatchObject(reason);
       await expect(screen.capture(PNG)).rejects.toMatchObject(reason);
-      await expect(pointer.click({ x: 1, y: 1 }, 'left', 1)).rejects.toMatchObject(reason);
-      await expect(clipboard.read()).rejects.toMatchObject(reason);
+      await expect(pointer.click({ x: 1, y: 1 }, 1, 1)).rejects.toMatchObject(reason);
+      await expect(clipboard.read(1)).rejects.toMatchObject(reason);
       expect(await lost).toMatchObject(reason);
     } finally {
       await doomed.close();

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Region, Size } from '@berth/contracts/computers';
 import { Semaphore } from '../../files/semaphore.js';
 import type { FrameSource, View } from './frame-source.js';
 import { encodeJpeg } from './jpeg.js';
-import { cut, drawCursor, type Picture, type Region } from './pixels.js';
+import { cut, drawCursor, type Picture } from './pixels.js';
 import { encodePng, PNG_LEAD } from './png.js';
 import { resample } from './resample.js';
 
@@ -17,9 +18,9 @@ export interface ImageRequest {
   readonly format: 'png' | 'jpeg';
   /** 1 to 100, of JPEG only. */
   readonly quality: number;
-  /** 0.1 to 1: what a pixel of the image is of the display. */
-  readonly scale: number;
-  /** A part of the display, enlarged until it fills the width or the height of the image. */
+  /** Of the image. */
+  readonly size: Size;
+  /** A part of the display; the whole if it is left out. */
   readonly region?: Region;
 }
 
@@ -103,26 +104,12 @@ const encode = async (
   return { format, width: picture.width, height: picture.height, data };
 };
 
-const pictureOf = ({ frame, cursor }: View, { format, scale, region }: ImageRequest): Picture => {
+const pictureOf = ({ frame, cursor }: View, { format, size, region }: ImageRequest): Picture => {
   const lead = format === 'png' ? PNG_LEAD : 0;
   const part = region ?? { x: 0, y: 0, width: frame.width, height: frame.height };
-  const { width, height } = sizeOf(frame, scale, part);
+  const { width, height } = size;
   const picture = cut(frame, part, lead);
   drawCursor(picture, part, cursor);
   const isScaled = width !== part.width || height !== part.height;
   return isScaled ? resample(picture, width, height, lead) : picture;
-};
-
-/** The size of an image of that part: it fills the width or the height of the scaled display. */
-const sizeOf = (
-  frame: { readonly width: number; readonly height: number },
-  scale: number,
-  part: Region,
-): { readonly width: number; readonly height: number } => {
-  const width = Math.max(1, Math.round(frame.width * scale));
-  const height = Math.max(1, Math.round(frame.height * scale));
-  const factor = Math.min(width / part.width, height / part.height);
-  const fill = (side: number, most: number): number => Math.min(most, Math.max(1, Math.round(side * factor)));
-  const isWhole = part.width === frame.width && part.height === frame.height;
-  return isWhole ? { width, height } : { width: fill(part.width, width), height: fill(part.height, height) };
 };

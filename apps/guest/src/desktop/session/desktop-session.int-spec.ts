@@ -35,7 +35,8 @@ describe('a desktop', () => {
     await expect
       .poll(() => fixture.run('xprop', '-root', '_NET_WORKAREA'), { timeout: 20_000 })
       .toMatch(/0, 0, 1280, 7[0-9]{2}/);
-    const image = readPng((await desktop.screen.capture({ format: 'png', quality: 80, scale: 1 })).data);
+    const size = { width: 1280, height: 800 };
+    const image = readPng((await desktop.screen.capture({ format: 'png', quality: 80, size })).data);
     expect(image.at(5, 5)).not.toBe(0);
     expect(image.at(5, 5)).not.toBe(image.at(1275, 600));
   });

@@ -1,3 +1,4 @@
+import { characterKeysymOf } from './character-keysym.js';
 import { CHARACTER_KEYSYMS } from './character-keysyms.js';
 import { KEY_KEYSYMS } from './key-keysyms.js';
 
@@ -39,16 +40,6 @@ const ALIASES = new Map(
   }),
 );
 
-/** Control characters that a key enters. */
-const CONTROL_CHARACTERS: Readonly<Record<string, string>> = {
-  '\b': 'backspace',
-  '\t': 'tab',
-  '\n': 'return',
-  '\r': 'return',
-  '\u001b': 'escape',
-  '\u007f': 'delete',
-};
-
 const keysyms = new Map(
   [KEY_KEYSYMS, CHARACTER_KEYSYMS].flatMap((rows) =>
     rows
@@ -61,32 +52,21 @@ const keysyms = new Map(
   ),
 );
 
-/** How X numbers the characters beyond Latin 1. */
-const UNICODE_KEYSYMS = 0x0100_0000;
 const UNICODE_NAME = /^u([0-9a-f]{4,6})$/;
 const LAST_CHARACTER = 0x10_ffff;
 
 /** The X keysym of a key by its name in any case, or of the key that enters a character; undefined for no key. */
 export const keysymOf = (name: string): number | undefined => {
   const lower = name.toLowerCase();
-  if (isCharacter(name)) return keysymOfCharacter(isCharacter(lower) ? lower : name);
+  if (isCharacter(name)) return characterKeysymOf(isCharacter(lower) ? lower : name);
   const known = keysyms.get(ALIASES.get(lower) ?? lower);
   if (known !== undefined) return known;
   const hex = UNICODE_NAME.exec(lower)?.[1];
   return hex === undefined ? undefined : keysymOfCodePoint(Number.parseInt(hex, 16));
 };
 
-const keysymOfCharacter = (character: string): number | undefined => {
-  const control = CONTROL_CHARACTERS[character];
-  return control === undefined ? keysymOfCodePoint(character.codePointAt(0) ?? 0) : keysyms.get(control);
-};
-
-const keysymOfCodePoint = (code: number): number | undefined => {
-  const isControl = code < 0x20 || (code >= 0x7f && code < 0xa0);
-  const isSurrogate = code >= 0xd800 && code < 0xe000;
-  if (isControl || isSurrogate || code > LAST_CHARACTER) return undefined;
-  return code <= 0xff ? code : UNICODE_KEYSYMS + code;
-};
+const keysymOfCodePoint = (code: number): number | undefined =>
+  code > LAST_CHARACTER ? undefined : characterKeysymOf(String.fromCodePoint(code));
 
 const isCharacter = (text: string): boolean => text.length <= 2 && [...text].length === 1;
 
@@ -104,7 +84,7 @@ export const chordOf = (text: string): readonly number[] | { readonly unknown: s
 /** Like `chordOf`, but a capital alone is shifted. */
 export const textChordOf = (text: string): readonly number[] | { readonly unknown: string } => {
   const isCapital = isCharacter(text) && text !== text.toLowerCase();
-  const capital = isCapital ? keysymOfCodePoint(text.codePointAt(0) ?? 0) : undefined;
+  const capital = isCapital ? characterKeysymOf(text) : undefined;
   return capital === undefined ? chordOf(text) : [capital];
 };
 
