@@ -73,7 +73,7 @@ export const COMPUTERS = [
     guarantee: 'Text is typed exactly, however many of its characters are on no key.',
     file: KEYBOARD,
     find: 'await this.barrier.pass();',
-    replace: '',
+    replace: 'if (held.size > map.spare.length) await this.barrier.pass();',
     test: KEYBOARD_INT,
     title: 'types more different characters than the keyboard map has keys to spare',
   },
@@ -123,7 +123,7 @@ export const COMPUTERS = [
     find: '        this.#next = undefined;\n',
     replace: '',
     test: SCREEN_INT,
-    title: 'gives a hundred callers at the same time an image that is no older than their call',
+    title: 'shows each pixel in its colour, also what has changed since the last image',
   },
   {
     guarantee: 'A screenshot shows the screen as it was when it says it was captured.',

@@ -56,6 +56,7 @@ describe('the clipboard of a desktop', () => {
   });
 
   it('reads the text of another program, and after that what is put on it anew', async () => {
+    await fixture.desktop.clipboard.write('before');
     copy('from outside: ünïcödé 日本 😀');
     await read().toBe('from outside: ünïcödé 日本 😀');
     await fixture.desktop.clipboard.write('from inside');

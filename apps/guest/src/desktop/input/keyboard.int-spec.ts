@@ -91,6 +91,7 @@ describe('the keyboard of a desktop', () => {
     await fixture.desktop.keyboard.chord([CAPS_LOCK]);
     const russian = await typeIntoTerminal(text);
     await fixture.desktop.keyboard.chord([CAPS_LOCK]);
+    await fixture.desktop.keyboard.chord([NEXT_GROUP]);
     await fixture.run('setxkbmap', 'us', '-option', '');
     expect([french, russian]).toEqual([text, text]);
   });
