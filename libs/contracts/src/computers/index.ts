@@ -24,3 +24,4 @@ export type { ToolsetUse, ToolUse } from './actions/tool-use.js';
 export type { TypedAction } from './actions/typed-actions.js';
 export type { SafetyCheck, Unit, Vendor } from './actions/unit.js';
 export { computersErrors } from './computers.errors.js';
+export { characterKeysymOf } from './keysyms/index.js';
