@@ -7,7 +7,7 @@ import { BUNDLED, ensureReady, environmentWith, ROOT, runTool, log } from './ens
 import { ensureBroker } from './ensure-broker.mjs';
 import { ensurePrograms } from './ensure-programs.mjs';
 import { runChild } from './run-child.mjs';
-import { logUnstable, runWithRepetition } from './repeated-tests.mjs';
+import { logOutcome, runWithRepetition } from './repeated-tests.mjs';
 import { printCosts, startMeasuring } from './suite-costs/measure.mjs';
 import { budgetLine, readTable, tooDear, unfitForTable, writeTable } from './suite-costs/table.mjs';
 import { lastCountLine, reportIn } from './test-counts.mjs';
@@ -41,7 +41,7 @@ await runTool(async () => {
   const problems = judgeCosts(costs, checks.failed + tests.failed);
   for (const problem of problems) log(problem);
   const [passed, failed] = [checks.passed + tests.passed, checks.failed + tests.failed + problems.length];
-  logUnstable(tests);
+  logOutcome(tests);
   log(`\n${passed} passed, ${failed} failed`);
   return failed === 0 && (tests.passed > 0 || isShard) ? 0 : 1;
 });

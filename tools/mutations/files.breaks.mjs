@@ -88,10 +88,10 @@ export const FILES = [
     title: 'gets a name that is not taken',
   },
   {
-    guarantee: 'A file that is written never gets the setuid bit of the one before it.',
+    guarantee: 'A file that is written over another keeps its mode.',
     file: CHANGES,
-    find: 'const PERMISSIONS = 0o777;',
-    replace: 'const PERMISSIONS = 0o7777;',
+    find: 'replaced.mode & PERMISSIONS : NEW_FILE_MODE',
+    replace: 'NEW_FILE_MODE : NEW_FILE_MODE',
     test: CHANGES_SPEC,
     title: 'keeps the mode of the replaced file, but not its setuid bit',
   },

@@ -161,6 +161,15 @@ describe('a drained host', () => {
     expect((await shown(large))?.agents.awake).toBe(1);
   });
 
+  it('gets no new agents either while the tables do not show yet that it is drained', async () => {
+    const [small, large] = [await aHost(4_096), await aHost(8_192)];
+    await order(agentsRequests.drainHost, large);
+    expect((await shown(large))?.state).toBe('draining');
+    await test.database.query(`UPDATE host_list SET status = 'ready' WHERE id = $1`, [large]);
+    await runningAgent();
+    expect((await shown(small))?.agents.awake).toBe(1);
+  });
+
   it('stays drained when it announces itself again', async () => {
     const host = await aHost();
     await order(agentsRequests.drainHost, host);
