@@ -203,4 +203,20 @@ export const AGENTS = [
     title:
       'executes each command once: a late copy neither replaces a newer value nor restores a deleted variable',
   },
+  {
+    guarantee: 'A creation that failed leaves no secret behind.',
+    file: 'apps/agents/src/agent/creation-rollback.ts',
+    find: 'else await this.resources.release(attempt);',
+    replace: '',
+    test: 'apps/agents/src/agent/create-agent.spec.ts',
+    title: 'leaves none of its variables behind, which may be secret',
+  },
+  {
+    guarantee: 'A drained host gets no agent, even while the tables lag behind.',
+    file: 'apps/agents/src/host/placement.ts',
+    find: 'return view !== null && isReady && hasDisk(',
+    replace: 'return view !== null && (isReady || true) && hasDisk(',
+    test: 'apps/agents/src/host/operator-hosts.int-spec.ts',
+    title: 'gets no new agents either while the tables do not show yet that it is drained',
+  },
 ];

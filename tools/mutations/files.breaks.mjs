@@ -91,7 +91,7 @@ export const FILES = [
     guarantee: 'A file that is written over another keeps its mode.',
     file: CHANGES,
     find: 'replaced.mode & PERMISSIONS : NEW_FILE_MODE',
-    replace: 'NEW_FILE_MODE : NEW_FILE_MODE',
+    replace: 'NEW_FILE_MODE & PERMISSIONS : NEW_FILE_MODE',
     test: CHANGES_SPEC,
     title: 'keeps the mode of the replaced file, but not its setuid bit',
   },
