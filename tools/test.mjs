@@ -9,7 +9,14 @@ import { ensurePrograms } from './ensure-programs.mjs';
 import { runChild } from './run-child.mjs';
 import { logOutcome, runWithRepetition } from './repeated-tests.mjs';
 import { printCosts, startMeasuring } from './suite-costs/measure.mjs';
-import { budgetLine, readTable, tooDear, unfitForTable, writeTable } from './suite-costs/table.mjs';
+import {
+  budgetLine,
+  dearFiles,
+  readTable,
+  tooDear,
+  unfitForTable,
+  writeTable,
+} from './suite-costs/table.mjs';
 import { lastCountLine, reportIn } from './test-counts.mjs';
 
 // `npm test`: sets the checkout up if needed, runs the checks and every test, and ends with "N passed, N failed".
@@ -55,7 +62,9 @@ function judgeCosts(costs, failed) {
   if (costs.files === undefined) return problems;
   const seconds = costs.seconds - costs.setUp;
   log(budgetLine(seconds));
-  return [...problems, ...tooDear(readTable().files, seconds, costs.files)];
+  const before = readTable().files;
+  for (const line of dearFiles(before, costs.files)) log(line);
+  return [...problems, ...tooDear(before, seconds, costs.files)];
 }
 
 /** `--shard 3/8` as one argument. */
