@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { actionsBody } from './actions.schemas.js';
 import { planActions, type ActionPlan } from './plan-actions.js';
 import type { Screen } from './screen.js';
-import type { Step } from './step.js';
+import type { Point, Step } from './step.js';
 import { ANTHROPIC_FORMS, namedMembers, screens, validActions } from './valid-actions.fixture.js';
 
 const described = Compile(actionsBody);
@@ -26,8 +26,9 @@ const pathsOf = (screen: Screen, action: object): readonly string[] => {
 };
 
 const isOnDisplay = ({ screen: { display } }: ActionPlan, step: Step): boolean => {
-  if (step.do === 'move')
-    return step.x < display.width && step.y < display.height && step.x >= 0 && step.y >= 0;
+  const has = ({ x, y }: Point) => x < display.width && y < display.height && x >= 0 && y >= 0;
+  if (step.do === 'move') return has(step);
+  if (step.do === 'drag') return step.path.every(has);
   if (step.do !== 'zoom') return true;
   const { x, y, width, height } = step.region;
   return x >= 0 && y >= 0 && x + width <= display.width && y + height <= display.height;

@@ -176,21 +176,11 @@ describe('the answer to actions', () => {
 
 describe('after a step that failed', () => {
   const [steps = []] =
-    planActions(
-      {
-        type: 'drag',
-        path: [
-          [1, 1],
-          [2, 2],
-        ],
-        keys: ['ctrl'],
-      },
-      DISPLAY,
-    ).units[0]?.actions ?? [];
+    planActions({ type: 'click', x: 1, y: 1, keys: ['ctrl'] }, DISPLAY).units[0]?.actions ?? [];
 
   it('the button and the keys that the action pressed are let go', () => {
-    const second = steps.findLastIndex(({ do: what }) => what === 'move');
-    expect(stepsAfterFailure(steps, second)).toEqual([
+    const press = steps.findIndex(({ do: what }) => what === 'button_down');
+    expect(stepsAfterFailure(steps, press)).toEqual([
       { do: 'button_up', button: 1 },
       { do: 'keys_up', keys: [0xffe3] },
     ]);

@@ -54,8 +54,18 @@ const TYPED: readonly (readonly [object, readonly object[]])[] = [
   [{ type: 'mouse_up', button: 'middle', keys: ['shift'] }, held([SHIFT], up(2))],
   [
     { type: 'drag', path: [{ x: 1, y: 2 }, [3, 4], { x: 5.5, y: 6 }] },
-    [move(1, 2), down(1), move(3, 4), move(5, 6), up(1)],
+    [
+      {
+        do: 'drag',
+        path: [
+          { x: 1, y: 2 },
+          { x: 3, y: 4 },
+          { x: 5, y: 6 },
+        ],
+      },
+    ],
   ],
+  [{ type: 'drag', path: [[1, 2]], keys: ['ctrl'] }, held([CTRL], { do: 'drag', path: [{ x: 1, y: 2 }] })],
   [{ type: 'scroll', x: 1, y: 2, dy: 120 }, [move(1, 2), { do: 'scroll', right: 0, down: 2 }]],
   [
     { type: 'scroll', x: 1, y: 2, scroll_x: -100, scroll_y: 0 },
@@ -90,7 +100,15 @@ const NAMED: readonly (readonly [object, readonly object[]])[] = [
   [{ action: 'middle_click', coordinate: null }, [down(2), up(2)]],
   [
     { action: 'left_click_drag', start_coordinate: [1, 2], coordinate: [3, 4] },
-    [move(1, 2), down(1), move(3, 4), up(1)],
+    [
+      {
+        do: 'drag',
+        path: [
+          { x: 1, y: 2 },
+          { x: 3, y: 4 },
+        ],
+      },
+    ],
   ],
   [{ action: 'scroll', scroll_direction: 'up', scroll_amount: 2.2 }, [{ do: 'scroll', right: 0, down: -3 }]],
   [

@@ -22,6 +22,11 @@ export type MouseButton = 1 | 2 | 3 | 8 | 9;
 export type Step =
   | ({ readonly do: 'move' } & Point)
   | { readonly do: 'button_down' | 'button_up'; readonly button: MouseButton }
+  /**
+   * With the left button, which is up again afterwards, also if it fails. Between the points the desktop moves and rests
+   * as a person does: a program begins to drag only when it sees the pointer on its way.
+   */
+  | { readonly do: 'drag'; readonly path: readonly Point[] }
   /** Notches of the wheel, positive right and down. */
   | { readonly do: 'scroll'; readonly right: number; readonly down: number }
   /** In this order. */
@@ -39,7 +44,7 @@ export type Step =
 
 /**
  * The steps that let go what the steps of an action pressed before the one at `failed`, which did not succeed. Without
- * them a failed drag would leave its button pressed.
+ * them a failed click would leave its button pressed.
  */
 export const stepsAfterFailure = (steps: readonly Step[], failed: number): readonly Step[] => {
   const pressed = new Set(steps.slice(0, failed + 1).flatMap(pressedBy));
