@@ -1,7 +1,6 @@
 import { DomainError } from '@berth/kernel';
 import { actionNamed } from './action.js';
 import { MOST_ACTIONS, readComputerCall, readTyped, safetyChecks } from './computer-call.js';
-import { sparingHeldKeys } from './held-keys.js';
 import { optionalOr, readMembers, type ValuesOf } from './member.js';
 import { namedActions } from './named-actions.js';
 import { flag, scaleFactor } from './plain-forms.js';
@@ -132,7 +131,7 @@ const invalidAction = (sent: SentActions, fields: readonly FieldProblem[]): Doma
 const planOf = (units: readonly Unit[], options: Options, { screen, waited }: Reading): ActionPlan => {
   refusePending(units, options.acknowledged_safety_checks);
   return {
-    units: sparingHeldKeys(units),
+    units,
     stopOnError: options.stopOnError,
     closing: options.screenshot ? screen.size : null,
     screen,

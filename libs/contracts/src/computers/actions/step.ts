@@ -29,9 +29,12 @@ export type Step =
   | { readonly do: 'drag'; readonly path: readonly Point[] }
   /** Notches of the wheel, positive right and down. */
   | { readonly do: 'scroll'; readonly right: number; readonly down: number }
-  /** In this order. */
+  /**
+   * In this order. After a `keys_down` of the same action a `keys_up` lets go only those keys that this `keys_down` has
+   * pressed: one that was down before, held by a `key_down`, stays down. Alone it lets go all of its keys.
+   */
   | { readonly do: 'keys_down' | 'keys_up'; readonly keys: readonly number[] }
-  /** All down in this order, all up in the reverse one, `times` times. */
+  /** All down in this order, all up in the reverse one, `times` times; a key that was down before stays down. */
   | { readonly do: 'chord'; readonly keys: readonly number[]; readonly times: number }
   | { readonly do: 'type'; readonly text: string }
   | { readonly do: 'wait'; readonly ms: number }
