@@ -112,6 +112,37 @@ describe('any valid action of any form', () => {
   });
 });
 
+describe('any safety checks of an item', () => {
+  it('are as OpenAI describes them, and come back as they were sent', () => {
+    const text = fc.option(fc.string(), { nil: null });
+    const check = fc.record(
+      { id: fc.string({ minLength: 1 }), code: text, message: text },
+      { requiredKeys: ['id'], noNullPrototype: true },
+    );
+    fc.assert(
+      fc.property(fc.array(check, { maxLength: 3 }), (checks) => {
+        const item = { type: 'computer_call', call_id: 'call_1', action: { type: 'wait' } };
+        const body = {
+          actions: [{ ...item, pending_safety_checks: checks }],
+          acknowledged_safety_checks: checks,
+        };
+        const [unit] = planActions(body, { width: 1_280, height: 800 }).units;
+        expect(unit?.vendor).toEqual({ kind: 'computer_call', callId: 'call_1', checks });
+        expect(described.Check(body)).toBe(true);
+      }),
+    );
+  });
+
+  it.each([{}, { id: '' }, { id: 1 }, { id: 'sc_1', code: 1 }, { id: 'sc_1', message: ['x'] }, 'sc_1'])(
+    'are refused, by the description too, if one is %j',
+    (check) => {
+      const body = { actions: [{ type: 'wait' }], acknowledged_safety_checks: [check] };
+      expect(() => planActions(body, { width: 1_280, height: 800 })).toThrow();
+      expect(described.Check(body)).toBe(false);
+    },
+  );
+});
+
 describe("Anthropic's three forms of an action", () => {
   it('have the same steps', () => {
     const actions = screens.chain((screen) =>

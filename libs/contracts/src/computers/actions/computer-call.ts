@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { actionNamed } from './action.js';
 import { optional, optionalOr, readEach, readMembers, required, schemaOf, type Form } from './member.js';
-import { choice, name } from './plain-forms.js';
+import { anyText, choice, name } from './plain-forms.js';
 import { below, isObject, memberOf, type JsonObject, type Reading } from './reading.js';
 import type { Step } from './step.js';
 import { typedActions, typedActionSchema, type TypedAction } from './typed-actions.js';
@@ -24,11 +24,11 @@ export type ComputerCall = {
   | { readonly action?: null; readonly actions: readonly TypedAction[] }
 );
 
-const checkMembers = { id: required(name), code: optional(name), message: optional(name) };
+const checkMembers = { id: required(name), code: optional(anyText), message: optional(anyText) };
 
 /** Safety checks, without what else they have. */
 export const safetyChecks: Form<readonly SafetyCheck[], readonly SafetyCheck[]> = {
-  schema: Type.Array(Type.Object({ id: name.schema })),
+  schema: Type.Array(Type.Object(schemaOf(checkMembers).properties)),
   read: (value, path, reading) =>
     Array.isArray(value)
       ? readEach(value, path, reading, readCheck)
