@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { Compile } from 'typebox/compile';
 import { describe, expect, it } from 'vitest';
 import { actionsBody } from './actions.schemas.js';
+import { chordOf, textChordOf } from './keys.js';
 import { planActions, type ActionPlan } from './plan-actions.js';
 import type { Screen } from './screen.js';
 import type { Point, Step } from './step.js';
@@ -34,6 +35,22 @@ const isOnDisplay = ({ screen: { display } }: ActionPlan, step: Step): boolean =
   return x >= 0 && y >= 0 && x + width <= display.width && y + height <= display.height;
 };
 
+/** In these `keys` and `text` are something else. */
+const HOLDING_NONE = ['key', 'keypress', 'type', 'clipboard_set'];
+
+/** The keys that an action is to hold, by its members. */
+const heldKeysOf = (name: string, input: object): readonly number[] => {
+  if (HOLDING_NONE.includes(name)) return [];
+  const { keys, modifiers, text } = input as {
+    readonly [Name in 'keys' | 'modifiers']?: readonly string[] | null;
+  } & { readonly text?: string | null };
+  const chords = [
+    ...(keys ?? modifiers ?? []).map(chordOf),
+    ...(typeof text === 'string' ? [textChordOf(text)] : []),
+  ];
+  return [...new Set(chords.flatMap((chord) => ('unknown' in chord ? [] : chord)))];
+};
+
 /** The action with other members, in the same form. */
 const withMembers = (action: object, path: string, change: (members: object) => object): object => {
   const [name, ...others] = path.split('.').filter((part) => part !== '');
@@ -62,14 +79,22 @@ describe('any valid action of any form', () => {
     );
   });
 
-  it('lets go every key that it holds meanwhile', () => {
+  it('holds the keys that it names meanwhile, and lets them go at its end', () => {
     fc.assert(
-      fc.property(validActions, ({ screen, name, action }) => {
+      fc.property(validActions, ({ screen, name, input, action }) => {
         fc.pre(name !== 'key_down' && name !== 'key_up');
         const steps = stepsOf(screen, action);
-        const keys = (what: Step['do']) =>
-          steps.flatMap((step) => (step.do === what && 'keys' in step ? step.keys : []));
-        expect(keys('keys_up')).toEqual(keys('keys_down'));
+        const keys = heldKeysOf(name, input);
+        const holding = steps.filter((step) => step.do === 'keys_down' || step.do === 'keys_up');
+        expect(holding).toEqual(
+          keys.length === 0
+            ? []
+            : [
+                { do: 'keys_down', keys },
+                { do: 'keys_up', keys },
+              ],
+        );
+        if (keys.length > 0) expect([steps[0], steps.at(-1)]).toEqual(holding);
       }),
     );
   });

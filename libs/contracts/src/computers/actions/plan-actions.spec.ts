@@ -48,6 +48,15 @@ const TYPED: readonly (readonly [object, readonly object[]])[] = [
   [{ type: 'click', x: 1, y: 2, modifiers: ['ctrl+shift'] }, held([CTRL, SHIFT], move(1, 2), down(1), up(1))],
   [{ type: 'click', x: 1.9, y: -0.5, keys: [], button: null }, [move(1, 0), down(1), up(1)]],
   [{ type: 'double_click', x: 1, y: 2, keys: null }, [move(1, 2), down(1), up(1), down(1), up(1)]],
+  [
+    { type: 'double_click', x: 1, y: 2, keys: ['ctrl'] },
+    held([CTRL], move(1, 2), down(1), up(1), down(1), up(1)),
+  ],
+  [
+    { type: 'triple_click', x: 1, y: 2, modifiers: ['ctrl'] },
+    held([CTRL], move(1, 2), ...[1, 1, 1].flatMap((one) => [down(one), up(one)])),
+  ],
+  [{ type: 'move', x: 1, y: 2, keys: ['ctrl'] }, held([CTRL], move(1, 2))],
   [{ type: 'triple_click', x: 1, y: 2 }, [move(1, 2), ...[1, 1, 1].flatMap((one) => [down(one), up(one)])]],
   [{ type: 'move', x: 1_279, y: 799 }, [move(1_279, 799)]],
   [{ type: 'mouse_down' }, [down(1)]],
@@ -72,6 +81,10 @@ const TYPED: readonly (readonly [object, readonly object[]])[] = [
     [move(1, 2), { do: 'scroll', right: -1, down: 0 }],
   ],
   [{ type: 'scroll', x: 1, y: 2 }, [move(1, 2)]],
+  [
+    { type: 'scroll', x: 1, y: 2, dx: 1, keys: ['ctrl'] },
+    held([CTRL], move(1, 2), { do: 'scroll', right: 1, down: 0 }),
+  ],
   [{ type: 'type', text: 'Zoë 🚀\n' }, [{ do: 'type', text: 'Zoë 🚀\n' }]],
   [{ type: 'type', text: '' }, []],
   [{ type: 'type', text: 'a\tb\r\n' }, [{ do: 'type', text: 'a\tb\r\n' }]],
@@ -99,6 +112,29 @@ const NAMED: readonly (readonly [object, readonly object[]])[] = [
   [{ action: 'left_click', coordinate: [1, 2], text: 'ctrl' }, held([CTRL], move(1, 2), down(1), up(1))],
   [{ action: 'right_click', coordinate: [1, 2] }, [move(1, 2), down(3), up(3)]],
   [{ action: 'middle_click', coordinate: null }, [down(2), up(2)]],
+  [
+    { action: 'double_click', coordinate: [1, 2], text: 'ctrl' },
+    held([CTRL], move(1, 2), down(1), up(1), down(1), up(1)),
+  ],
+  [{ action: 'triple_click' }, [1, 1, 1].flatMap((one) => [down(one), up(one)])],
+  [{ action: 'left_mouse_down' }, [down(1)]],
+  [{ action: 'left_mouse_up' }, [up(1)]],
+  [{ action: 'type', text: 'ctrl+s' }, [{ do: 'type', text: 'ctrl+s' }]],
+  [{ action: 'mouse_move', coordinate: [1, 2] }, [move(1, 2)]],
+  [
+    { action: 'left_click_drag', start_coordinate: [1, 2], coordinate: [1, 2], text: 'shift' },
+    held([SHIFT], {
+      do: 'drag',
+      path: [
+        { x: 1, y: 2 },
+        { x: 1, y: 2 },
+      ],
+    }),
+  ],
+  [
+    { action: 'scroll', scroll_direction: 'down', scroll_amount: 1, text: 'ctrl' },
+    held([CTRL], { do: 'scroll', right: 0, down: 1 }),
+  ],
   [
     { action: 'left_click_drag', start_coordinate: [1, 2], coordinate: [3, 4] },
     [
