@@ -79,6 +79,8 @@ describe('a zoomed region', () => {
     expect(zoomedSize(screen, { width: 640, height: 400 })).toEqual({ width: 1_280, height: 800 });
     expect(zoomedSize(screen, { width: 100, height: 100 })).toEqual({ width: 800, height: 800 });
     expect(zoomedSize(screen, { width: 1_280, height: 10 })).toEqual({ width: 1_280, height: 10 });
+    const odd = screenOf({ width: 1_285, height: 804 }, 0.1);
+    expect(zoomedSize(odd, odd.display)).toEqual(odd.size);
     fc.assert(
       fc.property(screens, share, share, (one, across, down) => {
         const region = {

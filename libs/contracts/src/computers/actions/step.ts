@@ -39,6 +39,7 @@ export type Step =
   | { readonly do: 'type'; readonly text: string }
   | { readonly do: 'wait'; readonly ms: number }
   | { readonly do: 'screenshot'; readonly size: Size }
+  /** The image has this size, which is not computed again: it is rounded here. */
   | { readonly do: 'zoom'; readonly region: Region; readonly size: Size }
   | { readonly do: 'cursor_position' }
   /** The first `characters` of it. */
