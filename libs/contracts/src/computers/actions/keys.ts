@@ -69,22 +69,26 @@ const LAST_CHARACTER = 0x10_ffff;
 /** The X keysym of a key by its name in any case, or of the key that enters a character; undefined for no key. */
 export const keysymOf = (name: string): number | undefined => {
   const lower = name.toLowerCase();
-  if (isCharacter(name)) return keysymOfCharacter(isCharacter(lower) ? lower : name);
+  if (isCharacter(name)) return keysymOfCharacter(name);
   const known = keysyms.get(ALIASES.get(lower) ?? lower);
   if (known !== undefined) return known;
-  const hex = UNICODE_NAME.exec(lower)?.[1];
-  return hex === undefined ? undefined : keysymOfCodePoint(Number.parseInt(hex, 16));
+  const code = Number.parseInt(UNICODE_NAME.exec(lower)?.[1] ?? '', 16);
+  return code <= LAST_CHARACTER ? keysymOfCharacter(String.fromCodePoint(code)) : undefined;
 };
 
+/** Of a letter unshifted, unless its small form is more than one character. */
 const keysymOfCharacter = (character: string): number | undefined => {
+  const lower = character.toLowerCase();
   const control = CONTROL_CHARACTERS[character];
-  return control === undefined ? keysymOfCodePoint(character.codePointAt(0) ?? 0) : keysyms.get(control);
+  return control === undefined
+    ? keysymOfCodePoint((isCharacter(lower) ? lower : character).codePointAt(0) ?? 0)
+    : keysyms.get(control);
 };
 
 const keysymOfCodePoint = (code: number): number | undefined => {
   const isControl = code < 0x20 || (code >= 0x7f && code < 0xa0);
   const isSurrogate = code >= 0xd800 && code < 0xe000;
-  if (isControl || isSurrogate || code > LAST_CHARACTER) return undefined;
+  if (isControl || isSurrogate) return undefined;
   return code <= 0xff ? code : UNICODE_KEYSYMS + code;
 };
 
