@@ -65,6 +65,8 @@ const keysyms = new Map(
 const UNICODE_KEYSYMS = 0x0100_0000;
 const UNICODE_NAME = /^u([0-9a-f]{4,6})$/;
 const LAST_CHARACTER = 0x10_ffff;
+const BRAILLE_NAME = /^braille_dots_(?=.)(1?2?3?4?5?6?7?8?)$/;
+const NO_BRAILLE_DOTS = 0x2800;
 
 /** The X keysym of a key by its name in any case, or of the key that enters a character; undefined for no key. */
 export const keysymOf = (name: string): number | undefined => {
@@ -73,7 +75,15 @@ export const keysymOf = (name: string): number | undefined => {
   const known = keysyms.get(ALIASES.get(lower) ?? lower);
   if (known !== undefined) return known;
   const code = Number.parseInt(UNICODE_NAME.exec(lower)?.[1] ?? '', 16);
-  return code <= LAST_CHARACTER ? keysymOfCharacter(String.fromCodePoint(code)) : undefined;
+  return code <= LAST_CHARACTER ? keysymOfCharacter(String.fromCodePoint(code)) : brailleKeysymOf(lower);
+};
+
+/** `braille_dots_135` is the character with these dots: each is a bit of its code. */
+const brailleKeysymOf = (name: string): number | undefined => {
+  const dots = BRAILLE_NAME.exec(name)?.[1];
+  return dots === undefined
+    ? undefined
+    : [...dots].reduce((keysym, dot) => keysym + 2 ** (Number(dot) - 1), UNICODE_KEYSYMS + NO_BRAILLE_DOTS);
 };
 
 /** Of a letter unshifted, unless its small form is more than one character. */
