@@ -28,7 +28,9 @@ export const choice = <const Values extends readonly string[]>(
 ): Form<Values[number], Values[number]> =>
   plain<Values[number]>(oneOf(values), `must be one of ${values.join(', ')}`);
 
-export const scaleFactor: Form<number, number> = plain(number(0.1, 1), 'must be a number from 0.1 to 1');
+const scale = number(0.1, 1);
+export const isScale = (value: unknown): value is number => Check(scale, value);
+export const scaleFactor: Form<number, number> = plain(scale, 'must be a number from 0.1 to 1');
 
 /** A text that is not empty, such as an id. */
 export const name: Form<string, string> = plain(
@@ -54,9 +56,8 @@ export const clipboardText: Form<string, string> = plain(
 );
 
 const BUTTONS = { left: 1, middle: 2, wheel: 2, right: 3, back: 8, forward: 9 } as const;
-const buttonNames = ['left', 'middle', 'wheel', 'right', 'back', 'forward'] as const;
-const buttonName = choice(buttonNames);
-export const button: Form<(typeof buttonNames)[number], MouseButton> = {
+const buttonName = choice(Object.keys(BUTTONS) as readonly (keyof typeof BUTTONS)[]);
+export const button: Form<keyof typeof BUTTONS, MouseButton> = {
   schema: buttonName.schema,
   read: (value, path, reading) => {
     const one = buttonName.read(value, path, reading);

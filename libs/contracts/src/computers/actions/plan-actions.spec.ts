@@ -1,9 +1,10 @@
-import { isDomainError } from '@berth/kernel';
 import { describe, expect, it } from 'vitest';
+import { namedActions } from './named-actions.js';
 import { planActions } from './plan-actions.js';
+import { DISPLAY, pathsOf } from './refusals.fixture.js';
 import type { Step } from './step.js';
+import { typedActions } from './typed-actions.js';
 
-const DISPLAY = { width: 1_280, height: 800 };
 const CTRL = 0xffe3;
 const SHIFT = 0xffe1;
 const down = (button: number) => ({ do: 'button_down', button });
@@ -17,23 +18,6 @@ const held = (keys: readonly number[], ...steps: readonly object[]) => [
 
 const stepsOf = (action: object, scale?: number): readonly Step[] =>
   planActions({ actions: [action], scale }, DISPLAY).units.flatMap(({ actions }) => actions.flat());
-
-/** The refusal of a body: its code, and the paths of its fields. */
-const refusalOf = (body: unknown, display = DISPLAY) => {
-  try {
-    planActions(body, display);
-  } catch (error) {
-    if (isDomainError(error)) return error;
-    throw error;
-  }
-  return undefined;
-};
-
-const pathsOf = (body: unknown): readonly string[] => {
-  const refusal = refusalOf(body);
-  const fields = refusal?.code === 'invalid_action' ? refusal.context['fields'] : [];
-  return (fields as readonly { readonly path: string }[]).map(({ path }) => path);
-};
 
 const TYPED: readonly (readonly [object, readonly object[]])[] = [
   [{ type: 'click', x: 10, y: 20 }, [move(10, 20), down(1), up(1)]],
@@ -66,15 +50,18 @@ const TYPED: readonly (readonly [object, readonly object[]])[] = [
     [
       {
         do: 'drag',
-        path: [
-          { x: 1, y: 2 },
+        from: { x: 1, y: 2 },
+        to: [
           { x: 3, y: 4 },
           { x: 5, y: 6 },
         ],
       },
     ],
   ],
-  [{ type: 'drag', path: [[1, 2]], keys: ['ctrl'] }, held([CTRL], { do: 'drag', path: [{ x: 1, y: 2 }] })],
+  [
+    { type: 'drag', path: [[1, 2]], keys: ['ctrl'] },
+    held([CTRL], { do: 'drag', from: { x: 1, y: 2 }, to: [] }),
+  ],
   [{ type: 'scroll', x: 1, y: 2, dy: 120 }, [move(1, 2), { do: 'scroll', right: 0, down: 2 }]],
   [
     { type: 'scroll', x: 1, y: 2, scroll_x: -100, scroll_y: 0 },
@@ -123,13 +110,7 @@ const NAMED: readonly (readonly [object, readonly object[]])[] = [
   [{ action: 'mouse_move', coordinate: [1, 2] }, [move(1, 2)]],
   [
     { action: 'left_click_drag', start_coordinate: [1, 2], coordinate: [1, 2], text: 'shift' },
-    held([SHIFT], {
-      do: 'drag',
-      path: [
-        { x: 1, y: 2 },
-        { x: 1, y: 2 },
-      ],
-    }),
+    held([SHIFT], { do: 'drag', from: { x: 1, y: 2 }, to: [{ x: 1, y: 2 }] }),
   ],
   [
     { action: 'scroll', scroll_direction: 'down', scroll_amount: 1, text: 'ctrl' },
@@ -137,15 +118,11 @@ const NAMED: readonly (readonly [object, readonly object[]])[] = [
   ],
   [
     { action: 'left_click_drag', start_coordinate: [1, 2], coordinate: [3, 4] },
-    [
-      {
-        do: 'drag',
-        path: [
-          { x: 1, y: 2 },
-          { x: 3, y: 4 },
-        ],
-      },
-    ],
+    [{ do: 'drag', from: { x: 1, y: 2 }, to: [{ x: 3, y: 4 }] }],
+  ],
+  [
+    { action: 'left_click_drag', start_coordinate: null, coordinate: [3, 4] },
+    [{ do: 'drag', from: null, to: [{ x: 3, y: 4 }] }],
   ],
   [{ action: 'scroll', scroll_direction: 'up', scroll_amount: 2.2 }, [{ do: 'scroll', right: 0, down: -3 }]],
   [
@@ -158,6 +135,18 @@ const NAMED: readonly (readonly [object, readonly object[]])[] = [
     [{ do: 'scroll', right: -1, down: 0 }],
   ],
   [{ action: 'wait', duration: 2 }, [{ do: 'wait', ms: 2_000 }]],
+  [{ action: 'cursor_position' }, [{ do: 'cursor_position' }]],
+  [{ action: 'screenshot' }, [{ do: 'screenshot', size: DISPLAY }]],
+  [
+    { action: 'zoom', region: [1_080, 600, 1_280, 800] },
+    [
+      {
+        do: 'zoom',
+        region: { x: 1_080, y: 600, width: 200, height: 200 },
+        size: { width: 800, height: 800 },
+      },
+    ],
+  ],
 ];
 
 /** Bodies and the paths of all that is wrong with them. */
@@ -215,7 +204,7 @@ const INVALID: readonly (readonly [unknown, readonly string[]])[] = [
   [{ action: 'left_click', coordinate: [1_280, 1] }, ['coordinate']],
   [{ action: 'left_click', coordinate: { x: 1, y: 1 } }, ['coordinate']],
   [{ action: 'left_click', key: 'ctrl' }, ['key']],
-  [{ action: 'left_click_drag', coordinate: [1, 1] }, ['start_coordinate']],
+  [{ action: 'left_click_drag', start_coordinate: [1, 1] }, ['coordinate']],
   [{ action: 'key', text: 'ctrl+Retrun' }, ['text']],
   [
     { action: 'scroll', scroll_direction: 'sideways', scroll_amount: 101 },
@@ -226,12 +215,19 @@ const INVALID: readonly (readonly [unknown, readonly string[]])[] = [
 ];
 
 describe('the plan of an action', () => {
-  it.each(TYPED)('%j is %j', (action, steps) => {
+  it.each(TYPED)('with a type, %j, is %j', (action, steps) => {
     expect(stepsOf(action)).toEqual(steps);
   });
 
-  it.each(NAMED)('%j is %j', (action, steps) => {
+  it.each(NAMED)('with the name of Anthropic, %j, is %j', (action, steps) => {
     expect(stepsOf(action)).toEqual(steps);
+  });
+
+  it('is known of every action', () => {
+    const names = [...TYPED, ...NAMED].flatMap(([action]) => [
+      'action' in action ? action.action : 'type' in action ? action.type : undefined,
+    ]);
+    expect(new Set(names)).toEqual(new Set([...Object.keys(typedActions), ...Object.keys(namedActions)]));
   });
 
   it('is the same with nulls for members that the action does not have', () => {
@@ -249,7 +245,7 @@ describe('the plan of an action', () => {
     );
     expect(planActions({ type: 'wait' }, DISPLAY)).toMatchObject({
       stopOnError: true,
-      closing: null,
+      screenshot: false,
       waitMs: 1_000,
     });
   });
@@ -270,9 +266,9 @@ describe('the plan of an action', () => {
       'actions[0].x',
       'actions[0].y',
     ]);
-    expect(
-      planActions({ actions: [{ type: 'wait' }], scale: 0.5, screenshot: true }, DISPLAY).closing,
-    ).toEqual(size);
+    expect(planActions({ actions: [{ type: 'wait' }], scale: 0.5, screenshot: true }, DISPLAY)).toMatchObject(
+      { screenshot: true, screen: { size } },
+    );
   });
 
   it('has all of its keys whatever came before it: what is down then is known only to the desktop', () => {
@@ -299,6 +295,20 @@ describe('a request that is not valid', () => {
         actions: [{ type: 'click', x: -1, y: 2 }, { type: 'wait' }, { action: 'key', text: '' }],
       }),
     ).toEqual(['sclae', 'actions[0].x', 'actions[2].text']);
+  });
+
+  it('is refused for the pixels that no scale allows if its scale is wrong', () => {
+    const actions = [
+      { type: 'move', x: 1_280, y: 799 },
+      { type: 'scroll', x: 0, y: 0, dy: 10_001 },
+    ];
+    for (const scale of [0, 2, '1']) {
+      expect(pathsOf({ scale, actions })).toEqual(['scale', 'actions[0].x', 'actions[1].dy']);
+    }
+    expect(pathsOf({ scale: 0.5, screenshot: 1, actions: [{ type: 'move', x: 640, y: 399 }] })).toEqual([
+      'screenshot',
+      'actions[0].x',
+    ]);
   });
 
   it('lists twenty unknown members at most, and cuts their names', () => {

@@ -1,14 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { notchesOf, regionOf, screenOf, toCaller, toDisplay, zoomedSize } from './screen.js';
-
-const screens = fc
-  .record({
-    width: fc.integer({ min: 640, max: 2_560 }),
-    height: fc.integer({ min: 480, max: 1_600 }),
-    scale: fc.double({ min: 0.1, max: 1, noNaN: true }),
-  })
-  .map(({ scale, ...display }) => screenOf(display, scale));
+import { screens } from './valid-actions.fixture.js';
 
 const share = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const pixelOf = (side: number, part: number): number => Math.floor(side * part);

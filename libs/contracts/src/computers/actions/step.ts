@@ -23,10 +23,11 @@ export type Step =
   | ({ readonly do: 'move' } & Point)
   | { readonly do: 'button_down' | 'button_up'; readonly button: MouseButton }
   /**
-   * With the left button, which is up again afterwards, also if it fails. Between the points the desktop moves and rests
-   * as a person does: a program begins to drag only when it sees the pointer on its way.
+   * With the left button, which is up again afterwards, also if it fails; from where the pointer is if `from` is null.
+   * Between the points the desktop moves and rests as a person does: a program begins to drag only when it sees the
+   * pointer on its way.
    */
-  | { readonly do: 'drag'; readonly path: readonly Point[] }
+  | { readonly do: 'drag'; readonly from: Point | null; readonly to: readonly Point[] }
   /** Notches of the wheel, positive right and down. */
   | { readonly do: 'scroll'; readonly right: number; readonly down: number }
   /**
