@@ -104,8 +104,11 @@ const keysymOfCodePoint = (code: number): number | undefined => {
 
 const isCharacter = (text: string): boolean => text.length <= 2 && [...text].length === 1;
 
-/** The keys of a chord such as `ctrl+shift+s` or `ctrl++`, or the name of the first that is none. */
-export const chordOf = (text: string): readonly number[] | { readonly unknown: string } => {
+/** The keys of a chord, or the name of the first that is none. */
+export type Chord = readonly number[] | { readonly unknown: string };
+
+/** Of a text such as `ctrl+shift+s` or `ctrl++`. */
+export const chordOf = (text: string): Chord => {
   const keys: number[] = [];
   for (const name of namesIn(text)) {
     const key = keysymOf(name);
@@ -116,7 +119,7 @@ export const chordOf = (text: string): readonly number[] | { readonly unknown: s
 };
 
 /** Like `chordOf`, but a capital alone is shifted. */
-export const textChordOf = (text: string): readonly number[] | { readonly unknown: string } => {
+export const textChordOf = (text: string): Chord => {
   const isCapital = isCharacter(text) && text !== text.toLowerCase();
   const capital = isCapital ? keysymOfCodePoint(text.codePointAt(0) ?? 0) : undefined;
   return capital === undefined ? chordOf(text) : [capital];

@@ -48,20 +48,9 @@ export const planActions = (body: unknown, display: Size): ActionPlan => {
   const sent = sentActions(body);
   const reading = new Reading(screenOf(display, scaleOf(sent)));
   const options = readMembers(batchMembers, sent.batch ?? {}, '', reading, ['actions']);
-  const units = hasFewActions(sent)
-    ? sent.actions.map(({ value, path }) => readUnit(value, path, reading))
-    : [
-        reading.refuse(
-          'actions',
-          `must be a list of 1 to ${MOST_ACTIONS} actions, those inside items included`,
-        ),
-      ];
+  const units = readUnits(sent, reading);
   if (options === undefined || reading.problems.length > 0) throw invalidAction(sent, reading.problems);
-  return planOf(
-    units.filter((unit) => unit !== undefined),
-    options,
-    reading,
-  );
+  return planOf(units, options, reading);
 };
 
 /** Whether an image of the still screen is due at the end, with this many units begun: items that are skipped show it. */
@@ -92,9 +81,13 @@ const scaleOf = ({ batch = {} }: SentActions): number => {
   return isScale(scale) ? scale : 1;
 };
 
-const hasFewActions = ({ actions, batch }: SentActions): boolean => {
+/** The units that could be read; none if there are too many actions. */
+const readUnits = ({ actions, batch }: SentActions, reading: Reading): readonly Unit[] => {
   const count = actions.reduce((sum, { value }) => sum + countOf(value), 0);
-  return batch === undefined || (count > 0 && count <= MOST_ACTIONS);
+  if (batch === undefined || (count > 0 && count <= MOST_ACTIONS))
+    return actions.flatMap(({ value, path }) => readUnit(value, path, reading) ?? []);
+  reading.refuse('actions', `must be a list of 1 to ${MOST_ACTIONS} actions, those inside items included`);
+  return [];
 };
 
 /** How many actions count towards the limit. */
