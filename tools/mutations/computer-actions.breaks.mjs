@@ -107,7 +107,7 @@ export const COMPUTER_ACTIONS = [
     guarantee: 'A refused request answers its valid blocks with the sentence of those not tried.',
     file: `${ACTIONS}/refusal-outputs.ts`,
     find: 'problemsAt(path, problems) ?? SKIPPED',
-    replace: "problemsAt(path, problems) ?? 'Nothing was done.'",
+    replace: 'problemsAt(path, problems) ?? SKIPPED.slice(1)',
     test: FORMS_SPEC,
     title: 'that is not valid is answered with what is wrong with it, and the others as not tried',
   },
