@@ -1,6 +1,7 @@
 import { ACCOUNTS } from './accounts.breaks.mjs';
 import { AGENTS } from './agents.breaks.mjs';
 import { CLI } from './cli.breaks.mjs';
+import { COMPUTER_ACTIONS } from './computer-actions.breaks.mjs';
 import { DOORS } from './doors.breaks.mjs';
 import { END_USERS } from './end-users.breaks.mjs';
 import { EXECUTIONS } from './executions.breaks.mjs';
@@ -28,6 +29,7 @@ const AREAS = {
   platform: PLATFORM,
   runtime: RUNTIME,
   usage: USAGE,
+  'computer-actions': COMPUTER_ACTIONS,
 };
 
 export const AREA_NAMES = Object.keys(AREAS);

@@ -9,7 +9,7 @@ export type { ComputerCallOutput } from './actions/computer-call-output.js';
 export type { ComputerCall } from './actions/computer-call.js';
 export type { NamedAction } from './actions/named-actions.js';
 export type { ActionError, Image, PlanOutcome, Seen, UnitOutcome } from './actions/outcome.js';
-export { planActions, type ActionPlan } from './actions/plan-actions.js';
+export { needsClosingImage, planActions, type ActionPlan } from './actions/plan-actions.js';
 export { screenOf, toCaller, toDisplay, type Screen } from './actions/screen.js';
 export {
   stepsAfterFailure,
@@ -22,7 +22,7 @@ export {
 export type { ToolResult } from './actions/tool-result.js';
 export type { ToolsetUse, ToolUse } from './actions/tool-use.js';
 export type { TypedAction } from './actions/typed-actions.js';
-export type { SafetyCheck, Unit, Vendor } from './actions/unit.js';
+export { hasClosingImage, type SafetyCheck, type Unit, type Vendor } from './actions/unit.js';
 export { computersErrors } from './computers.errors.js';
 export {
   COMPUTER_STATUSES,
