@@ -8,7 +8,7 @@ export const DESKTOP_PACKAGES: readonly string[] = [
 ];
 
 /** The packages whose programs are missing in the folders of `path` (a value of `PATH`) and of the system. */
-export const missingDesktopPackages = (path: string): readonly string[] =>
+export const missingDesktopPackages = (path: string, find = findProgram): readonly string[] =>
   needed.programs.flatMap(({ programs, name }) =>
-    programs.some((program) => findProgram(program, path) !== undefined) ? [] : [name],
+    programs.some((program) => find(program, path) !== undefined) ? [] : [name],
   );
