@@ -127,8 +127,8 @@ export class Placement {
   }
 
   /**
-   * Whether the host is up, can start agents, still has the disk that the agent may use and desktops, and is ready according to the log.
-   * The log is read because the tables may lag behind a drain whose request has returned.
+   * Whether the host is up, can start agents, still has the disk that the agent may use, and desktops for a computer, and is
+   * ready according to the log. The log is read because the tables may lag behind a drain whose request has returned.
    */
   private async accepts(host: string, creation: PlacedCreation): Promise<boolean> {
     const [view, isReady] = await Promise.all([this.probe.describe(host), this.isReady(host)]);
@@ -182,8 +182,8 @@ const announced = (tx: SqlRunner): Promise<readonly Candidate[]> =>
   );
 
 /**
- * Whether the host has as much free memory and disk as the agent may use, and desktops for a computer. What an agent does not use, for example while it
- * sleeps, others may use; the operator bounds only how often disk may be promised. Pure.
+ * Whether the host has as much free memory and disk as the agent may use, and desktops for a computer. What an agent does not
+ * use, for example while it sleeps, others may use; the operator bounds only how often disk may be promised. Pure.
  */
 export const fits = (
   { freeMemMb, figures }: Omit<Candidate, 'host'>,
