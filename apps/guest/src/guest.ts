@@ -134,7 +134,8 @@ export class Guest {
   }
 
   async pollSchedules(): Promise<PolledSchedules> {
-    if (this.#program?.command == null) return { state: 'none' };
+    const { command } = this.#program ?? { command: null };
+    if (command === null) return { state: 'none' };
     const endpoint = await this.#workload?.endpoint(0);
     return endpoint === undefined ? failed('it is not running') : pollProgram(endpoint);
   }

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { GUEST_ROUTES } from '@berth/guest-protocol';
+import type { ActionPlan } from '@berth/contracts/computers/plan';
 import { notUnderstood } from '../../guest-requests.js';
 import { readJson } from '../../server/read-json.js';
 import type { StreamRoute } from '../../server/stream-route.js';
-import type { Batch } from './batch-run.js';
 import type { Batches } from './batches.js';
 import { piecesOf, type BatchOutcome } from './outcome.js';
 
@@ -15,7 +15,7 @@ const LINE_EVERY_MS = 1_000;
 export const actionsRoute = (batches: Batches): StreamRoute => ({
   ...GUEST_ROUTES.actions,
   stream: async ({ request, response }) => {
-    const outcome = batches.accept(readBatch(await readJson(request)));
+    const outcome = batches.accept(readPlan(await readJson(request)));
     response.writeHead(200, { 'content-type': 'application/json' });
     response.flushHeaders();
     const lines = setInterval(() => response.write('\n'), LINE_EVERY_MS);
@@ -30,11 +30,11 @@ export const actionsRoute = (batches: Batches): StreamRoute => ({
 });
 
 /** Checks what a mismatch of versions would break; the plan itself is checked before it is sent. */
-const readBatch = (body: unknown): Batch => {
-  const { units, stopOnError, closing } = (body ?? {}) as { readonly [name: string]: unknown };
-  if (!Array.isArray(units) || typeof stopOnError !== 'boolean' || closing === undefined)
-    throw notUnderstood();
-  return { units, stopOnError, closing } as Batch;
+const readPlan = (body: unknown): ActionPlan => {
+  const { units, stopOnError, screen } = (body ?? {}) as Partial<ActionPlan>;
+  if (Array.isArray(units) && typeof stopOnError === 'boolean' && screen !== undefined)
+    return body as ActionPlan;
+  throw notUnderstood();
 };
 
 const write = async (response: ServerResponse, outcome: BatchOutcome): Promise<void> => {

@@ -1,30 +1,31 @@
-import type { ActionError, MouseButton, Point, Size, Step, Unit } from '@berth/contracts/computers';
+import {
+  hasClosingImage,
+  needsClosingImage,
+  stepsAfterFailure,
+  type ActionError,
+  type ActionPlan,
+  type MouseButton,
+  type Step,
+  type Unit,
+} from '@berth/contracts/computers/plan';
 import { DomainError, isDomainError } from '@berth/kernel';
 import type { Desktop } from '../desktop.js';
 import type { ImageRequest, ScreenImage } from '../screen/screen.js';
-import type { BatchOutcome, Found, FoundByUnit } from './outcome.js';
-import { isLook, performAct, performLook, performMoves, PNG, type StepMeans } from './perform-step.js';
-import { stepsAfterFailure } from './steps-after-failure.js';
+import type { BatchOutcome, Found, UnitResult } from './outcome.js';
+import { isLook, performAct, performLook, PNG, type ActionState } from './perform-step.js';
 
-/** Of all images that the actions of a batch make. */
+/** Of all images that the units of a batch make. */
 const MOST_IMAGE_BYTES = 128 * 1024 * 1024;
+/** What is still shown of the screen when there is no room for it, a hundredth of its pixels. */
+const SMALL = 0.1;
 /** Lets nothing be interrupted: what an action pressed is let go in any case. */
 const NEVER = new AbortController().signal;
-
-/** What a batch is to do: a part of an `ActionPlan`. */
-export interface Batch {
-  readonly units: readonly Unit[];
-  /** Whether the first unit that fails is the last that is begun. */
-  readonly stopOnError: boolean;
-  /** The size of an image of the still screen to make at the end; null for none. */
-  readonly closing: Size | null;
-}
 
 /** What a batch finds on its desktop. */
 export interface BatchGround {
   readonly desktop: Desktop;
   /** Mouse buttons that are down; they stay so after a batch. */
-  readonly pressed: Set<MouseButton>;
+  readonly buttons: Set<MouseButton>;
   /**
    * Ends the batch at once. With the reason `taken_over`, its outcome says so; with any other, nothing is known of its
    * outcome.
@@ -32,18 +33,14 @@ export interface BatchGround {
   readonly interruption: AbortSignal;
 }
 
-/** Carries out one batch. */
+/** Carries out one batch of actions. */
 export class BatchRun {
-  readonly #means: StepMeans;
   #imageBytes = 0;
 
   constructor(
-    private readonly batch: Batch,
+    private readonly plan: ActionPlan,
     private readonly ground: BatchGround,
-  ) {
-    const { desktop, pressed } = ground;
-    this.#means = { desktop, pressed, capture: (request) => this.#capture(request) };
-  }
+  ) {}
 
   /** Throws if the desktop is lost, or the batch is ended without being taken over. */
   async run(): Promise<BatchOutcome> {
@@ -51,15 +48,11 @@ export class BatchRun {
     const { keyboard, pointer } = this.ground.desktop;
     try {
       const units = await this.#units();
-      const skipped = this.batch.units.slice(units.length).find(({ closing }) => closing !== null);
-      const afterFailure = skipped?.closing && (await this.#stillScreen(skipped.closing));
       await keyboard.releaseAll();
-      const screenshot = this.batch.closing && (await this.#stillScreen(this.batch.closing));
       return {
         units,
+        closing: needsClosingImage(this.plan, units.length) ? await this.#stillScreen() : null,
         cursor: await pointer.position(),
-        ...(afterFailure ? { afterFailure } : {}),
-        ...(screenshot ? { screenshot } : {}),
         durationMs: Math.round(performance.now() - startedAt),
       };
     } finally {
@@ -68,69 +61,60 @@ export class BatchRun {
     }
   }
 
-  async #units(): Promise<readonly FoundByUnit[]> {
-    const done: FoundByUnit[] = [];
-    for (const unit of this.batch.units) {
-      const outcome = await this.#unit(unit);
-      done.push(outcome);
-      const isOver = this.ground.interruption.aborted || this.batch.stopOnError;
-      if (outcome.error !== null && isOver) break;
+  async #units(): Promise<readonly UnitResult[]> {
+    const done: UnitResult[] = [];
+    for (const unit of this.plan.units) {
+      const result = await this.#unit(unit);
+      done.push(result);
+      const isLast = this.ground.interruption.aborted || this.plan.stopOnError;
+      if (result.error !== null && isLast) break;
     }
     return done;
   }
 
-  async #unit({ actions, closing }: Unit): Promise<FoundByUnit> {
-    let seen: Found | undefined;
+  async #unit(unit: Unit): Promise<UnitResult> {
+    let seen: Found | null = null;
     let error: ActionError | null = null;
-    for (const steps of actions) {
-      try {
-        seen = (await this.#action(steps)) ?? seen;
-      } catch (reason) {
-        error = this.#toError(reason);
-        break;
-      }
-    }
-    if (closing !== null) {
-      try {
-        seen = { kind: 'image', image: this.#counted(await this.#stillScreen(closing)) };
-      } catch (reason) {
-        error ??= this.#toError(reason);
-      }
-    }
-    return { error, ...(seen === undefined ? {} : { seen }) };
-  }
-
-  async #action(steps: readonly Step[]): Promise<Found | undefined> {
-    let seen: Found | undefined;
-    let at = 0;
     try {
-      for (let next = 0; at < steps.length; at = next) {
-        const moves = movesFrom(steps, at);
-        next = at + Math.max(1, moves.length);
-        seen = (await this.#step(steps[at], moves, this.ground.interruption)) ?? seen;
-      }
-      return seen;
+      for (const steps of unit.actions) seen = (await this.#action(steps)) ?? seen;
     } catch (reason) {
-      // The first failure is what counts.
-      for (const step of stepsAfterFailure(steps, at))
-        await this.#step(step, [], NEVER).catch(() => undefined);
-      throw reason;
+      error = this.#toError(reason);
+    }
+    if (!hasClosingImage(unit)) return { error, seen };
+    const closing = await this.#stillScreen();
+    try {
+      return { error, closing: this.#counted(closing) };
+    } catch (reason) {
+      return { error: error ?? this.#toError(reason), closing: await this.#stillScreen(SMALL) };
     }
   }
 
-  /** A step, or the moves that begin with it. What only finds something out is left alone when it is interrupted. */
-  async #step(
-    step: Step | undefined,
-    moves: readonly Point[],
-    signal: AbortSignal,
-  ): Promise<Found | undefined> {
+  async #action(steps: readonly Step[]): Promise<Found | null> {
+    const { desktop, buttons, interruption } = this.ground;
+    const state: ActionState = { desktop, buttons, keys: undefined };
+    let seen: Found | null = null;
+    for (const [index, step] of steps.entries()) {
+      try {
+        seen = (await this.#step(step, state, interruption)) ?? seen;
+      } catch (reason) {
+        // The first failure is what counts.
+        for (const last of stepsAfterFailure(steps, index))
+          await this.#step(last, state, NEVER).catch(() => undefined);
+        throw reason;
+      }
+    }
+    return seen;
+  }
+
+  /** What only finds something out is left alone when it is interrupted. */
+  async #step(step: Step, state: ActionState, signal: AbortSignal): Promise<Found | null> {
     signal.throwIfAborted();
-    if (step === undefined) return undefined;
-    if (isLook(step)) return unlessAborted(performLook(step, this.#means), signal);
-    await (step.do === 'move'
-      ? performMoves(moves, this.#means, signal)
-      : performAct(step, this.#means, signal));
-    return undefined;
+    if (isLook(step)) {
+      const found = performLook(step, state.desktop, (request) => this.#capture(request));
+      return unlessAborted(found, signal);
+    }
+    await performAct(step, state, signal);
+    return null;
   }
 
   async #capture(request: ImageRequest): Promise<ScreenImage> {
@@ -138,22 +122,20 @@ export class BatchRun {
   }
 
   #counted(image: ScreenImage): ScreenImage {
+    if (this.#imageBytes + image.data.length > MOST_IMAGE_BYTES) throw tooManyImages();
     this.#imageBytes += image.data.length;
-    if (this.#imageBytes <= MOST_IMAGE_BYTES) return image;
-    throw new DomainError(
-      'too_large',
-      'images_too_large',
-      'The images of one request are at most 128 MiB together.',
-    );
+    return image;
   }
 
   /** An interrupted batch does not wait for the screen. */
-  async #stillScreen(size: Size): Promise<ScreenImage> {
+  async #stillScreen(scale = 1): Promise<ScreenImage> {
     const { desktop, interruption } = this.ground;
+    const { width, height } = this.plan.screen.size;
     await unlessAborted(desktop.screen.untilStill(), interruption).catch((reason: unknown) => {
       if (!interruption.aborted) throw reason;
     });
-    return desktop.screen.capture({ ...PNG, size });
+    const side = (pixels: number): number => Math.max(1, Math.round(pixels * scale));
+    return desktop.screen.capture({ ...PNG, size: { width: side(width), height: side(height) } });
   }
 
   /** Throws what leaves nothing to be said of the batch. */
@@ -168,12 +150,12 @@ export class BatchRun {
   }
 }
 
-/** The points of the moves that begin at a step. */
-const movesFrom = (steps: readonly Step[], at: number): readonly Point[] => {
-  const points: Point[] = [];
-  for (let step = steps[at]; step?.do === 'move'; step = steps[at + points.length]) points.push(step);
-  return points;
-};
+const tooManyImages = (): DomainError =>
+  new DomainError(
+    'too_large',
+    'images_too_large',
+    `The images of one request are at most ${MOST_IMAGE_BYTES / 1024 / 1024} MiB together.`,
+  );
 
 const unlessAborted = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T> => {
   const aborted = Promise.withResolvers<never>();

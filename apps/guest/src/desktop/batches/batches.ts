@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { MouseButton } from '@berth/contracts/computers';
+import type { ActionPlan, MouseButton } from '@berth/contracts/computers/plan';
 import { DomainError } from '@berth/kernel';
 import { Semaphore } from '../../files/semaphore.js';
 import type { Desktop } from '../desktop.js';
 import { desktopUnavailable, type FindDesktop } from '../find-desktop.js';
-import { BatchRun, type Batch } from './batch-run.js';
+import { BatchRun } from './batch-run.js';
 import type { BatchOutcome } from './outcome.js';
 
 const MOST_WAITING = 100;
@@ -18,7 +18,7 @@ export class Batches {
   readonly #lane = new Semaphore(1);
   readonly #accepted = new Set<Promise<unknown>>();
   /** Of an earlier desktop nothing is left. */
-  readonly #pressed = new WeakMap<Desktop, Set<MouseButton>>();
+  readonly #buttons = new WeakMap<Desktop, Set<MouseButton>>();
   #takeover = new AbortController();
   #end = new AbortController();
 
@@ -28,11 +28,11 @@ export class Batches {
    * Errors of the call, with nothing done: conflict `taken_over`; exhausted `too_many_batches`; unavailable
    * `agent_unavailable`. If the outcome rejects, nothing is known of what was done.
    */
-  accept(batch: Batch): Promise<BatchOutcome> {
+  accept(plan: ActionPlan): Promise<BatchOutcome> {
     this.#end.signal.throwIfAborted();
     this.#takeover.signal.throwIfAborted();
     if (this.#accepted.size > MOST_WAITING) throw tooMany();
-    const outcome = this.#lane.run(() => this.#run(batch), this.#end.signal);
+    const outcome = this.#lane.run(() => this.#run(plan), this.#end.signal);
     this.#accepted.add(outcome);
     const over = (): void => void this.#accepted.delete(outcome);
     outcome.then(over, over);
@@ -58,14 +58,14 @@ export class Batches {
     if (this.#end.signal.aborted) this.#end = new AbortController();
   }
 
-  async #run(batch: Batch): Promise<BatchOutcome> {
+  async #run(plan: ActionPlan): Promise<BatchOutcome> {
     const end = this.#end.signal;
     const desktop = await this.findDesktop(DESKTOP_WITHIN_MS);
     if (desktop === undefined) throw desktopUnavailable();
-    const pressed = this.#pressed.get(desktop) ?? new Set();
-    this.#pressed.set(desktop, pressed);
+    const buttons = this.#buttons.get(desktop) ?? new Set();
+    this.#buttons.set(desktop, buttons);
     const interruption = AbortSignal.any([end, this.#takeover.signal]);
-    return new BatchRun(batch, { desktop, pressed, interruption }).run();
+    return new BatchRun(plan, { desktop, buttons, interruption }).run();
   }
 }
 

@@ -1,4 +1,11 @@
-import type { ActionError, Image, PlanOutcome, Point, Seen, UnitOutcome } from '@berth/contracts/computers';
+import type {
+  ActionError,
+  Image,
+  PlanOutcome,
+  Point,
+  Seen,
+  UnitOutcome,
+} from '@berth/contracts/computers/plan';
 import type { ScreenImage } from '../screen/screen.js';
 
 /** What an action was to find out; images are not in base64 yet, which takes a third more memory. */
@@ -6,37 +13,36 @@ export type Found =
   | Exclude<Seen, { readonly kind: 'image' }>
   | { readonly kind: 'image'; readonly image: ScreenImage };
 
-export interface FoundByUnit {
-  readonly error: ActionError | null;
-  readonly seen?: Found;
-}
+/** What came of a unit that was begun. */
+export type UnitResult = { readonly error: ActionError | null } & (
+  | { readonly seen: Found | null; readonly closing?: never }
+  | { readonly closing: ScreenImage; readonly seen?: never }
+);
 
 /** What came of a batch. */
 export interface BatchOutcome {
-  readonly units: readonly FoundByUnit[];
+  readonly units: readonly UnitResult[];
   readonly cursor: Point;
-  readonly screenshot?: ScreenImage;
-  readonly afterFailure?: ScreenImage;
+  readonly closing: ScreenImage | null;
   readonly durationMs: number;
 }
 
 /** The JSON of the `PlanOutcome`, in pieces of at most one image. */
-export const piecesOf = function* (outcome: BatchOutcome): Generator<string> {
-  const { units, cursor, screenshot, afterFailure, durationMs } = outcome;
+export const piecesOf = function* ({ units, ...rest }: BatchOutcome): Generator<string> {
   yield '{"units":[';
   for (const [index, unit] of units.entries())
-    yield `${index === 0 ? '' : ','}${JSON.stringify(toWire(unit))}`;
-  const rest: Omit<PlanOutcome, 'units' | 'screenshot' | 'afterFailure'> = { cursor, durationMs };
-  yield `],${JSON.stringify(rest).slice(1, -1)}`;
-  for (const [name, image] of Object.entries({ screenshot, afterFailure }))
-    if (image !== undefined) yield `,"${name}":${JSON.stringify(toImage(image))}`;
-  yield '}';
+    yield `${index === 0 ? '' : ','}${JSON.stringify(toUnitOutcome(unit))}`;
+  const last: Omit<PlanOutcome, 'units'> = {
+    ...rest,
+    closing: rest.closing === null ? null : toImage(rest.closing),
+  };
+  yield `],${JSON.stringify(last).slice(1)}`;
 };
 
-const toWire = ({ error, seen }: FoundByUnit): UnitOutcome =>
-  seen?.kind === 'image'
-    ? { error, seen: { kind: 'image', image: toImage(seen.image) } }
-    : { error, ...(seen === undefined ? {} : { seen }) };
+const toUnitOutcome = ({ error, seen, closing }: UnitResult): UnitOutcome => {
+  if (closing !== undefined) return { error, closing: toImage(closing) };
+  return { error, seen: seen?.kind === 'image' ? { ...seen, image: toImage(seen.image) } : (seen ?? null) };
+};
 
 const toImage = ({ format, width, height, data, capturedAt }: ScreenImage): Image => ({
   format,

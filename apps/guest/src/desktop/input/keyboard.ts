@@ -27,20 +27,19 @@ export class Keyboard {
 
   /**
    * Enters a text exactly, whatever the keyboard map and its state. Errors: invalid `untypable_text` for control characters
-   * that no key enters, before anything is entered. When `signal` aborts, the rest is not entered, and its reason is thrown.
+   * that no key enters, before anything is entered.
    */
-  async type(text: string, signal?: AbortSignal): Promise<void> {
+  async type(text: string): Promise<void> {
     const keysyms = keysymsOf(text);
     const { locked, group } = await this.input.keyboardState();
     const map = await this.#readMap(group);
     const isLocked = (locked & CAPS_LOCK) !== 0;
     if (isLocked) this.input.lock(CAPS_LOCK, false);
-    for (let at = 0; at < keysyms.length && signal?.aborted !== true; at += KEYS_AT_A_TIME) {
+    for (let at = 0; at < keysyms.length; at += KEYS_AT_A_TIME) {
       await this.#enter(keysyms.slice(at, at + KEYS_AT_A_TIME), map);
     }
     if (isLocked) this.input.lock(CAPS_LOCK, true);
     await this.sync();
-    signal?.throwIfAborted();
   }
 
   /** Presses keys one after the other, holds them, and lets them go in reverse; `repeat` times. */

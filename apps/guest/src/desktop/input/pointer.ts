@@ -57,14 +57,14 @@ export class Pointer {
     await this.sync();
   }
 
-  /** Moves the pointer through all points of a path while the left button is down. */
-  async drag(path: readonly XPoint[]): Promise<void> {
+  /** Moves the pointer through all points of a path while the left button is down. Throws when `signal` aborts. */
+  async drag(path: readonly XPoint[], signal?: AbortSignal): Promise<void> {
     const [start] = path;
     if (start === undefined) return;
     await this.move(start);
     await this.down('left');
     try {
-      await this.follow(path.slice(1));
+      await this.follow(path.slice(1), signal);
     } finally {
       await this.up('left');
     }
