@@ -214,8 +214,8 @@ export const AGENTS = [
   {
     guarantee: 'A drained host gets no agent, even while the tables lag behind.',
     file: 'apps/agents/src/host/placement.ts',
-    find: 'return view !== null && isReady && hasDisk(',
-    replace: 'return view !== null && (isReady || true) && hasDisk(',
+    find: 'if (view === null || !isReady) return false;',
+    replace: 'if (view === null || (!isReady && view.host === "")) return false;',
     test: 'apps/agents/src/host/operator-hosts.int-spec.ts',
     title: 'gets no new agents either while the tables do not show yet that it is drained',
   },

@@ -148,8 +148,8 @@ export const RUNTIME = [
   {
     guarantee: 'An agent goes only to a host that has room for it.',
     file: 'apps/agents/src/host/placement.ts',
-    find: 'freeMemMb >= memMb && hasDisk(figures, diskGb);',
-    replace: 'freeMemMb >= 0 * memMb && hasDisk(figures, diskGb);',
+    find: 'freeMemMb >= memMb && hasDisk(figures, diskGb) &&',
+    replace: 'freeMemMb >= 0 * memMb && hasDisk(figures, diskGb) &&',
     test: 'apps/agents/src/host/placement.spec.ts',
     title: 'if it has the memory that the agent may use',
   },

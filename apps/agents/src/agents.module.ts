@@ -69,6 +69,7 @@ import { HostListQuery } from './host/host-list.query.js';
 import { HostProbe } from './host/host-probe.js';
 import { HostRegistration } from './host/host-registration.js';
 import { HostStreams } from './host/host.streams.js';
+import { ComputerHostsNatsController } from './host/computer-hosts.nats-controller.js';
 import { OperatorHostsNatsController } from './host/operator-hosts.nats-controller.js';
 import { HostNatsController } from './host/host.nats-controller.js';
 import { Placement } from './host/placement.js';
@@ -144,6 +145,7 @@ const GATHER_MS = 100;
     EndUserStandingNatsController,
     EnvNatsController,
     HostNatsController,
+    ComputerHostsNatsController,
     OperatorHostsNatsController,
     PersonalDataNatsController,
     PolicyNatsController,

@@ -231,6 +231,7 @@ describe('the removal of a host', () => {
     );
     await expect(announce(host)).rejects.toMatchObject({ kind: 'conflict', code: 'host_removed' });
     expect(await shown(host)).toBeUndefined();
+    expect((await test.requester.request(agentsRequests.removedHosts, {})).hosts).toContain(host);
     for (const again of [agentsRequests.removeHost, agentsRequests.drainHost])
       await expect(order(again, host)).rejects.toMatchObject({ code: 'host_not_found' });
     await test.requester.request(agentsRequests.delete, {

@@ -116,7 +116,7 @@ export class ChangeCommandHandler {
     };
     const agentTarget = { commandId, accountId, actor, agentId, endUserId };
     const { path, name, size } = await this.changes.make(agentTarget, requested, () =>
-      untilReached(put).catch((error: unknown) => {
+      untilReached(agentId, put).catch((error: unknown) => {
         throw isLost(error) ? transferLost(error) : error;
       }),
     );

@@ -137,6 +137,20 @@ export class HostFixture {
     };
   }
 
+  /** A start request of a computer. */
+  static computer(changes: RecipeChanges = {}): StartAgent {
+    return HostFixture.recipe({
+      agentId: newId('cmp'),
+      source: { kind: 'desktop', version: 1 },
+      env: {},
+      secretKeys: [],
+      token: '',
+      resources: { memMb: 2_048, vcpus: 2, diskGb: 10 },
+      desktop: { width: 1_280, height: 800 },
+      ...changes,
+    });
+  }
+
   async deliver(
     agentId: string,
     epoch: number,

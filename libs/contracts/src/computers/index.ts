@@ -8,21 +8,30 @@ export {
 export type { ComputerCallOutput } from './actions/computer-call-output.js';
 export type { ComputerCall } from './actions/computer-call.js';
 export type { NamedAction } from './actions/named-actions.js';
-export type { ActionError, Image, PlanOutcome, Seen, UnitOutcome } from './actions/outcome.js';
-export { needsClosingImage, planActions, type ActionPlan } from './actions/plan-actions.js';
+export { planActions } from './actions/plan-actions.js';
 export { screenOf, toCaller, toDisplay, type Screen } from './actions/screen.js';
-export {
-  stepsAfterFailure,
-  type MouseButton,
-  type Point,
-  type Region,
-  type Size,
-  type Step,
-} from './actions/step.js';
 export type { ToolResult } from './actions/tool-result.js';
 export type { ToolsetUse, ToolUse } from './actions/tool-use.js';
 export type { TypedAction } from './actions/typed-actions.js';
-export { hasClosingImage, type SafetyCheck, type Unit, type Vendor } from './actions/unit.js';
+export {
+  hasClosingImage,
+  needsClosingImage,
+  stepsAfterFailure,
+  type ActionError,
+  type ActionPlan,
+  type Image,
+  type MouseButton,
+  type PlanOutcome,
+  type Point,
+  type Region,
+  type SafetyCheck,
+  type Seen,
+  type Size,
+  type Step,
+  type Unit,
+  type UnitOutcome,
+  type Vendor,
+} from './plan/index.js';
 export { computersErrors } from './computers.errors.js';
 export {
   COMPUTER_STATUSES,

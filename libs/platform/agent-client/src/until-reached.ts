@@ -1,3 +1,4 @@
+import { boxOwner } from '@berth/contracts/runtime';
 import { DomainError, effectOf, isDomainError } from '@berth/kernel';
 import pRetry, { type Options } from 'p-retry';
 
@@ -11,15 +12,18 @@ const ATTEMPTS: Options = {
 };
 
 /**
- * Calls `ask` again for up to 3 s while it is certain that no handler began the request; then throws unavailable
- * `agent_unavailable` with the effect `none`. Rethrows any other error of `ask` at once.
+ * Calls `ask` again for up to 3 s while it is certain that no handler began the request; then throws `boxUnavailable` of
+ * `boxId`. Rethrows any other error of `ask` at once.
  */
-export const untilReached = async <Response>(ask: () => Promise<Response>): Promise<Response> => {
+export const untilReached = async <Response>(
+  boxId: string,
+  ask: () => Promise<Response>,
+): Promise<Response> => {
   try {
     return await pRetry(ask, ATTEMPTS);
   } catch (error) {
     if (!isUnreached(error)) throw error;
-    throw agentUnavailable('The agent cannot be reached. Try again in a moment.', error);
+    throw boxUnavailable(boxId, 'cannot be reached. Try again in a moment.', error);
   }
 };
 
@@ -27,6 +31,19 @@ export const untilReached = async <Response>(ask: () => Promise<Response>): Prom
 const isUnreached = (error: unknown): boolean =>
   isDomainError(error, 'unavailable') && error.code === 'service_unavailable' && effectOf(error) === 'none';
 
-/** Returns the error of a request that did nothing with the agent. */
-export const agentUnavailable = (message: string, cause: unknown): DomainError =>
-  new DomainError('unavailable', 'agent_unavailable', message, {}, { cause, effect: 'none' });
+/**
+ * The error of a request that did nothing with an agent or a computer: unavailable `agent_unavailable` or
+ * `computer_unavailable`.
+ *
+ * @param what what happened to it, for its owner: the rest of a sentence
+ */
+export const boxUnavailable = (boxId: string, what: string, cause: unknown): DomainError =>
+  boxOwner(boxId) === 'computers'
+    ? new DomainError(
+        'unavailable',
+        'computer_unavailable',
+        `The computer ${what}`,
+        {},
+        { cause, effect: 'none' },
+      )
+    : new DomainError('unavailable', 'agent_unavailable', `The agent ${what}`, {}, { cause, effect: 'none' });

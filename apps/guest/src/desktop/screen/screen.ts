@@ -21,6 +21,8 @@ export interface ImageRequest {
   readonly scale: number;
   /** A part of the display, enlarged until it fills the width or the height of the image. */
   readonly region?: Region;
+  /** Of the image, exactly; without it, `scale` decides. */
+  readonly size?: { readonly width: number; readonly height: number };
 }
 
 export interface ScreenImage {
@@ -105,10 +107,10 @@ const encode = async (view: View, request: ImageRequest): Promise<Omit<ScreenIma
   return { format, width: picture.width, height: picture.height, data };
 };
 
-const pictureOf = ({ frame, cursor }: View, { format, scale, region }: ImageRequest): Picture => {
+const pictureOf = ({ frame, cursor }: View, { format, scale, region, size }: ImageRequest): Picture => {
   const lead = format === 'png' ? PNG_LEAD : 0;
   const part = region ?? { x: 0, y: 0, width: frame.width, height: frame.height };
-  const { width, height } = sizeOf(frame, scale, part);
+  const { width, height } = size ?? sizeOf(frame, scale, part);
   const picture = cut(frame, part, lead);
   drawCursor(picture, part, cursor);
   const isScaled = width !== part.width || height !== part.height;

@@ -1,9 +1,12 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import type { RunAsUser } from '@berth/guest-protocol';
+import { asAgent } from '../../as-agent.js';
+import { killBeforeGuest } from '../../oom-score.js';
+import { newVncPasswords, packVncPasswords, type VncPasswords } from '../vnc/vnc-auth.js';
 import { displayLost, displayUnresponsive } from '../x11/x-errors.js';
 import type { XDisplay } from '../x11/x-connection.js';
 import { packAuthority } from './authority.js';
@@ -12,10 +15,12 @@ import {
   desktopEnv,
   desktopFiles,
   desktopPrograms,
+  PASSWORDS_FILE,
   VNC_SOCKET,
   xServer,
   type DesktopProgram,
 } from './desktop-session.plan.js';
+import { makeUserFolder, removeUserFolder } from './user-folder.js';
 
 const READY_MS = 20_000;
 /** Delay before a program that has ended is started again. */
@@ -31,12 +36,28 @@ export interface DesktopPlace {
   /** Made anew; only the desktop's user and root can enter it. */
   readonly runtime: string;
   readonly path: string;
-  /** Undefined: the user of this process. */
-  readonly user: { readonly uid: number; readonly gid: number } | undefined;
+  /** Variables of all its programs, which its own replace. */
+  readonly env: Readonly<Record<string, string>>;
+  /** null: the user of this process. */
+  readonly runAs: RunAsUser | null;
+}
+
+/** What keeps others off a display. */
+interface DesktopSecrets {
+  readonly cookie: Buffer;
+  readonly passwords: VncPasswords;
+}
+
+/** How an X server has exited. */
+export interface ServerExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
 }
 
 /** The programs of a desktop: its X server, window manager and panel. */
 export class DesktopSession {
+  /** Resolves when its X server has exited, and with it everything on the display. */
+  readonly exited: Promise<ServerExit>;
   readonly #children = new Set<ChildProcess>();
   #ending = false;
 
@@ -44,45 +65,61 @@ export class DesktopSession {
     private readonly place: DesktopPlace,
     private readonly server: ChildProcess,
     private readonly number: number,
-    private readonly cookie: Buffer,
+    private readonly secrets: DesktopSecrets,
   ) {
     this.#children.add(server);
+    const { exitCode, signalCode } = server;
+    this.exited =
+      exitCode === null && signalCode === null
+        ? once(server, 'exit').then(([code, signal]) => ({ code, signal }) as ServerExit)
+        : Promise.resolve({ code: exitCode, signal: signalCode });
   }
 
-  /** Errors: unavailable `display_lost`, timeout `display_unresponsive`. */
-  static async start(place: DesktopPlace): Promise<DesktopSession> {
-    const cookie = randomBytes(16);
-    prepareFolder(place, cookie);
-    const { file, args } = xServer(place);
-    const server = spawn(file, args, {
-      ...(place.user ?? {}),
+  /**
+   * Kills what has started when `signal` aborts before the X server is ready. Errors: unavailable `display_lost`, timeout
+   * `display_unresponsive`.
+   */
+  static async start(place: DesktopPlace, signal?: AbortSignal): Promise<DesktopSession> {
+    const secrets = { cookie: randomBytes(16), passwords: newVncPasswords() };
+    await prepareFolder(place, secrets);
+    signal?.throwIfAborted();
+    const server = spawnOn(place, xServer(place), {
       cwd: place.runtime,
-      env: { HOME: place.home, PATH: place.path },
+      env: { ...place.env, HOME: place.home, PATH: place.path },
       stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
     });
+    const kill = (): void => void server.kill('SIGKILL');
+    signal?.addEventListener('abort', kill);
     try {
       const number = await readNumber(server);
-      const session = new DesktopSession(place, server, number, cookie);
+      const session = new DesktopSession(place, server, number, secrets);
       for (const program of desktopPrograms(place)) session.#keep(program, 0);
       return session;
     } catch (error) {
-      server.kill('SIGKILL');
+      kill();
+      await removeUserFolder(place, place.runtime);
       throw error;
+    } finally {
+      signal?.removeEventListener('abort', kill);
     }
   }
 
   /** How to reach its X server. */
   get display(): XDisplay {
-    return { socket: `/tmp/.X11-unix/X${this.number}`, cookie: this.cookie };
+    return { socket: `/tmp/.X11-unix/X${this.number}`, cookie: this.secrets.cookie };
   }
 
   get vncSocket(): string {
     return join(this.place.runtime, VNC_SOCKET);
   }
 
+  get vncPasswords(): VncPasswords {
+    return this.secrets.passwords;
+  }
+
   /** The environment of programs on this desktop. */
   get env(): Readonly<Record<string, string>> {
-    return desktopEnv({ ...this.place, display: this.number });
+    return { ...this.place.env, ...desktopEnv({ ...this.place, display: this.number }) };
   }
 
   /** Process id of the X server. */
@@ -101,16 +138,12 @@ export class DesktopSession {
     const late = setTimeout(() => this.server.kill('SIGKILL'), 2_000);
     await Promise.all(ended);
     clearTimeout(late);
-    rmSync(this.place.runtime, { recursive: true, force: true });
+    await removeUserFolder(this.place, this.place.runtime);
   }
 
   #keep(program: DesktopProgram, ends: number): void {
-    const child = spawn(program.file, program.args, {
-      ...(this.place.user ?? {}),
-      cwd: this.place.home,
-      env: this.env,
-      stdio: 'ignore',
-    });
+    const { home: cwd } = this.place;
+    const child = spawnOn(this.place, program, { cwd, env: this.env, stdio: 'ignore' });
     this.#children.add(child);
     let gone = false;
     const again = (): void => {
@@ -146,17 +179,21 @@ const readNumber = async (server: ChildProcess): Promise<number> => {
   }
 };
 
-const prepareFolder = ({ runtime, user }: DesktopPlace, cookie: Buffer): void => {
-  rmSync(runtime, { recursive: true, force: true });
-  const own = (path: string): void => {
-    if (user !== undefined) chownSync(path, user.uid, user.gid);
-  };
-  mkdirSync(runtime, { mode: 0o700, recursive: true });
-  own(runtime);
-  for (const { path, text, mode } of desktopFiles({ runtime })) {
-    mkdirSync(dirname(join(runtime, path)), { recursive: true });
-    writeFileSync(join(runtime, path), text, { mode });
-  }
-  writeFileSync(join(runtime, AUTHORITY_FILE), packAuthority(cookie), { mode: 0o600 });
-  own(join(runtime, AUTHORITY_FILE));
+const prepareFolder = (place: DesktopPlace, { cookie, passwords }: DesktopSecrets): Promise<void> =>
+  makeUserFolder(place, place.runtime, [
+    ...desktopFiles(place).map(({ path, text, mode }) => ({ path, content: text, mode })),
+    { path: AUTHORITY_FILE, content: packAuthority(cookie), mode: 0o600 },
+    { path: PASSWORDS_FILE, content: packVncPasswords(passwords), mode: 0o600 },
+  ]);
+
+/** Starts a program as the desktop's user. */
+const spawnOn = (
+  { runAs }: DesktopPlace,
+  program: DesktopProgram,
+  options: Pick<SpawnOptions, 'cwd' | 'stdio'> & { readonly env: Readonly<Record<string, string>> },
+): ChildProcess => {
+  const { file, args, env, user } = asAgent(runAs, { ...program, env: options.env });
+  const child = spawn(file, args, { ...options, ...user, env });
+  killBeforeGuest(child.pid);
+  return child;
 };

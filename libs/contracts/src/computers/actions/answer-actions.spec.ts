@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { answerActions } from './answer-actions.js';
 import type { Image, PlanOutcome } from './outcome.js';
-import { needsClosingImage, planActions } from './plan-actions.js';
+import { needsClosingImage } from './action-plan.js';
+import { planActions } from './plan-actions.js';
 import { DISPLAY } from './refusals.fixture.js';
 import { stepsAfterFailure } from './step.js';
 

@@ -1,6 +1,6 @@
 import { computerCallOutput, type ComputerCallOutput } from './computer-call-output.js';
 import type { ActionError, Image, PlanOutcome, Seen, UnitOutcome } from './outcome.js';
-import type { ActionPlan } from './plan-actions.js';
+import type { ActionPlan } from './action-plan.js';
 import { toCaller, type Screen } from './screen.js';
 import type { Point } from './step.js';
 import { failedToolResult, SKIPPED, toolResult, type ToolResult } from './tool-result.js';

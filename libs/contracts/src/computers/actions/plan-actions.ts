@@ -1,4 +1,5 @@
 import { DomainError } from '@berth/kernel';
+import type { ActionPlan } from './action-plan.js';
 import { actionNamed } from './action.js';
 import { MOST_ACTIONS, readComputerCall, readTyped, safetyChecks } from './computer-call.js';
 import { optionalOr, readMembers, type ValuesOf } from './member.js';
@@ -14,24 +15,10 @@ import {
   type JsonObject,
 } from './reading.js';
 import { refusalOutputs, type SentAction } from './refusal-outputs.js';
-import { screenOf, type Screen } from './screen.js';
+import { screenOf } from './screen.js';
 import type { Size, Step } from './step.js';
 import { readToolUse } from './tool-use.js';
-import { hasClosingImage, type SafetyCheck, type Unit } from './unit.js';
-
-/** What a desktop is to do for a request, and how its result is answered. */
-export interface ActionPlan {
-  /** Done in order, each with one result. */
-  readonly units: readonly Unit[];
-  /** Whether the first unit that fails is the last that is begun. */
-  readonly stopOnError: boolean;
-  /** Whether the answer is to show the still screen at the end. */
-  readonly screenshot: boolean;
-  /** Its `size` is that of the images of the still screen. */
-  readonly screen: Screen;
-  /** All waits and holds together, for the deadline. */
-  readonly waitMs: number;
-}
+import type { SafetyCheck, Unit } from './unit.js';
 
 export const batchMembers = {
   screenshot: optionalOr(false, flag),
@@ -52,10 +39,6 @@ export const planActions = (body: unknown, display: Size): ActionPlan => {
   if (options === undefined || reading.problems.length > 0) throw invalidAction(sent, reading.problems);
   return planOf(units, options, reading);
 };
-
-/** Whether an image of the still screen is due at the end, with this many units begun: items that are skipped show it. */
-export const needsClosingImage = ({ screenshot, units }: ActionPlan, begun: number): boolean =>
-  screenshot || units.slice(begun).some(hasClosingImage);
 
 interface SentActions {
   readonly actions: readonly SentAction[];
