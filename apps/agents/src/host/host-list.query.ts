@@ -73,12 +73,14 @@ const toView = ({ id, name, state, figures, last_seen_at }: HostRow, counts?: Ag
   const {
     limitsDisk: _limitsDisk,
     grantableDiskGb: _grantable,
+    desktops: _desktops,
     ...shown
   } = figures ?? {
     ...NO_FIGURES,
     name,
     limitsDisk: false,
     grantableDiskGb: 0,
+    desktops: false,
   };
   return {
     id,

@@ -23,6 +23,8 @@ export class StartCodes {
     switch (source.kind) {
       case 'template':
         return this.#ofTemplate(source.name, source.version);
+      case 'desktop':
+        throw agentStartFailed('This host has no desktop software.');
       case 'git':
       case 'image':
         return this.#ofBuild({ agentId, deploymentId: source.deploymentId }, source.version, templateId);

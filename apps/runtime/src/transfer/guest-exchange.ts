@@ -29,7 +29,7 @@ const IDLE_MS = 120_000;
 const LENGTH = /^\d{1,15}$/;
 
 /** A transfer that takes over its connection instead of exchanging a request and a response. */
-export type UpgradeTransfer = Extract<Transfer, { kind: 'console' | 'app' }>;
+export type UpgradeTransfer = Extract<Transfer, { kind: 'console' | 'app' | 'vnc' }>;
 
 /** Whether the transfer takes over its connection. */
 export const isUpgrade = (transfer: Transfer): transfer is UpgradeTransfer =>
@@ -38,6 +38,7 @@ export const isUpgrade = (transfer: Transfer): transfer is UpgradeTransfer =>
 /** The protocol that the gateway has to ask for. */
 export const PROTOCOL_OF: { readonly [Kind in UpgradeTransfer['kind']]: string } = {
   console: 'websocket',
+  vnc: 'websocket',
   app: APP_PROTOCOL,
 };
 
@@ -62,6 +63,18 @@ export const toExchange = (transfer: Exclude<Transfer, UpgradeTransfer>): GuestE
           query: { id: transfer.stagedId, limit: transfer.limitBytes },
         }),
       };
+    case 'actions':
+      return {
+        ...plain('POST', 'application/json', null),
+        target: toTarget({ route: GUEST_ROUTES.actions }),
+      };
+    case 'screenshot': {
+      const { format, quality, scale } = transfer;
+      return {
+        ...plain('GET', `image/${format}`, IDLE_MS),
+        target: toTarget({ route: GUEST_ROUTES.screenshot, query: { format, quality, scale } }),
+      };
+    }
     case 'output':
       return {
         ...plain('GET', 'application/x-ndjson', null),
@@ -73,6 +86,13 @@ export const toExchange = (transfer: Exclude<Transfer, UpgradeTransfer>): GuestE
 /** Path and query for the guest of a transfer that takes over its connection. */
 export const upgradeTarget = (transfer: UpgradeTransfer): string => {
   if (transfer.kind === 'app') return toTarget({ route: GUEST_ROUTES.app });
+  if (transfer.kind === 'vnc') {
+    const { sessionId, mode, takeover } = transfer;
+    return toTarget({
+      route: GUEST_ROUTES.vnc,
+      query: { session: sessionId, mode, takeover: String(takeover) },
+    });
+  }
   const { cols, rows } = transfer;
   return toTarget({ route: GUEST_ROUTES.console, query: { cols, rows } });
 };

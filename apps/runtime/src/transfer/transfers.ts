@@ -15,6 +15,9 @@ const ACTIVITY: { readonly [Kind in Transfer['kind']]: ActivityKind | null } = {
   output: null,
   console: 'console',
   app: 'app',
+  actions: 'computer',
+  screenshot: 'computer',
+  vnc: 'computer',
 };
 
 /** A running transfer. */

@@ -63,8 +63,9 @@ export interface EnvVarView {
   readonly updatedAt: string;
 }
 
-/** What an agent was used for. */
+/** What an agent was used for; `computer`: a computer, for anything. */
 export type ActivityKind =
+  | 'computer'
   | 'chat'
   | 'file'
   | 'exec'

@@ -112,6 +112,14 @@ export interface LocatedAgent {
   readonly guest: { readonly version: string; readonly capabilities: readonly string[] };
 }
 
+/** A computer that is to be made. */
+export interface PlaceComputer {
+  readonly computerId: string;
+  readonly accountId: string;
+  readonly memMb: number;
+  readonly diskGb: number;
+}
+
 export interface HostRef extends CommandEnvelope {
   readonly hostId: string;
 }
@@ -239,6 +247,19 @@ export const agentsRequests = {
   getDeployment: defineRequest<GetDeployment, DeploymentView>('qry.agents.get-deployment.v1'),
   reportObservation: defineRequest<ReportObservation, Record<string, never>>(
     'cmd.agents.report-observation.v1.{from}',
+  ),
+  /**
+   * Chooses a host for a computer like for an agent. Errors: unavailable `no_capacity`; unsupported `computers_unsupported`
+   * if no host that is up has desktop software.
+   */
+  placeComputer: defineRequest<PlaceComputer, { readonly host: string }>(
+    'cmd.agents.place-computer.v1',
+    10_000,
+    { whenLost: 'repeat' },
+  ),
+  /** The hosts that an operator has removed: they take no orders, also if they return. */
+  removedHosts: defineRequest<Record<string, never>, { readonly hosts: readonly string[] }>(
+    'qry.agents.removed-hosts.v1',
   ),
   /** Hosts by id, the oldest first. Errors: invalid `invalid_request` for a bad cursor. */
   listHosts: defineRequest<PageRequest, Page<HostView>>('qry.agents.list-hosts.v1'),

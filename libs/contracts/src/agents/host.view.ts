@@ -26,12 +26,14 @@ export interface HostFigures {
   readonly grantableDiskGb?: number;
   /** Whether the host enforces the disk size of an agent, so that an agent needs that much free disk. */
   readonly limitsDisk: boolean;
+  /** Whether the host has desktop software, so that it can run computers; hosts of earlier versions leave it out. */
+  readonly desktops?: boolean;
   /** Runtime classes of containers that the host offers; none without containers. */
   readonly runtimeClasses: readonly string[];
 }
 
 /** A host that runs agents, as operators see it. */
-export interface HostView extends Omit<HostFigures, 'limitsDisk' | 'grantableDiskGb'> {
+export interface HostView extends Omit<HostFigures, 'limitsDisk' | 'grantableDiskGb' | 'desktops'> {
   /** `hst_…` */
   readonly id: string;
   readonly state: HostState;

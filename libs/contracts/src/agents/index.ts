@@ -48,6 +48,7 @@ export {
   type LocatedAgent,
   type OpenApp,
   type OpenedApp,
+  type PlaceComputer,
   type SetEnvVar,
   type TransitionResult,
 } from './agents.requests.js';

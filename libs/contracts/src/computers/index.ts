@@ -24,3 +24,51 @@ export type { ToolsetUse, ToolUse } from './actions/tool-use.js';
 export type { TypedAction } from './actions/typed-actions.js';
 export type { SafetyCheck, Unit, Vendor } from './actions/unit.js';
 export { computersErrors } from './computers.errors.js';
+export {
+  COMPUTER_STATUSES,
+  VIEWER_MODES,
+  type ComputerStatus,
+  type ComputerView,
+  type ViewerMode,
+  type ViewerSessionView,
+} from './computer.view.js';
+export {
+  closeSessionsBody,
+  COMPUTER_DEFAULTS,
+  computerExecBody,
+  computerUsageQuery,
+  createComputerBody,
+  IMAGE_FORMATS,
+  listComputersQuery,
+  screenshotQuery,
+  viewerBody,
+  type CloseSessionsBody,
+  type ComputerExecBody,
+  type ComputerUsageQuery,
+  type CreateComputerBody,
+  type ListComputersQuery,
+  type ScreenshotQuery,
+  type ViewerBody,
+} from './computers.schemas.js';
+export {
+  computersRequests,
+  type CloseSessions,
+  type ComputerExec,
+  type ComputerRef,
+  type ComputerTransition,
+  type ConnectViewer,
+  type CreateComputer,
+  type CreatedComputer,
+  type FoundViewer,
+  type GetComputer,
+  type ListComputers,
+  type OpenActions,
+  type OpenComputerDownload,
+  type OpenComputerList,
+  type OpenComputerStage,
+  type OpenComputerTransfer,
+  type OpenScreenshot,
+  type OpenViewer,
+  type PutComputerFile,
+  type ReportActions,
+} from './computers.requests.js';

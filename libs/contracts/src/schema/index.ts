@@ -17,3 +17,4 @@ export { cursor, pageMembers, pageQuery, type PageQuery, type PageRequest } from
 export { policy, type Policy } from './policy.js';
 export type { NullWhenAbsent, Shape } from './shapes.js';
 export { hasLength, isStorable, text, utf8Bytes, type TextBounds, type TextSchema } from './text.js';
+export { RESOURCE_NAME } from './resource-name.js';
