@@ -33,6 +33,7 @@ export {
   type Vendor,
 } from './plan/index.js';
 export { computersErrors } from './computers.errors.js';
+export { aboutComputer } from './sealed-data.js';
 export {
   COMPUTER_STATUSES,
   VIEWER_MODES,
