@@ -1,0 +1,7 @@
+import { describeComputers } from './computers.suite.js';
+import { pairedInstallation } from './paired.fixture.js';
+
+// What computers do, and what is done with them.
+const { stack } = pairedInstallation();
+
+describeComputers(stack);
