@@ -66,6 +66,14 @@ export class Computer {
     return { status: response.status, type, body: Buffer.from(await response.arrayBuffer()) };
   }
 
+  /** Opens a terminal that runs the command and has the focus. It covers the point 200, 200. */
+  async openTerminal(command: string): Promise<void> {
+    await this.run(
+      `setsid xterm -geometry 80x24+100+100 -e sh -c '${command}' > /dev/null 2>&1 &
+       until xprop -root _NET_ACTIVE_WINDOW | grep -q '# 0x0*[1-9a-f]'; do sleep 0.05; done`,
+    );
+  }
+
   /** The content of a file once it is there and not empty. */
   wrote(path: string): Promise<string> {
     return eventually(async () => {

@@ -61,10 +61,7 @@ export const describeComputers = (stack: () => Stack): void => {
     });
 
     it('types into the window that was clicked what is then in its files', async () => {
-      await computer.run(
-        `setsid xterm -geometry 80x24+100+100 -e sh -c 'cat > typed.txt' > /dev/null 2>&1 &
-         until xprop -root _NET_ACTIVE_WINDOW | grep -q '# 0x0*[1-9a-f]'; do sleep 0.05; done`,
-      );
+      await computer.openTerminal('cat > typed.txt');
       const text = 'Zoë Müller — 東京 ~"\\';
       const { status, body } = await computer.act(
         { type: 'click', x: 200, y: 200 },

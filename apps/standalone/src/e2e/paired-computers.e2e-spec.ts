@@ -1,3 +1,4 @@
+import { describeComputerLoop } from './computer-loop.suite.js';
 import { describeComputers } from './computers.suite.js';
 import { pairedInstallation } from './paired.fixture.js';
 
@@ -5,3 +6,4 @@ import { pairedInstallation } from './paired.fixture.js';
 const { stack } = pairedInstallation();
 
 describeComputers(stack);
+describeComputerLoop(stack);
