@@ -1,7 +1,7 @@
 export { assertPortFree, isFree, LOOPBACK, PortUnavailableError } from './free-port.js';
 export { cgroupMounts, type CgroupMount } from './cgroup-mounts.js';
 export { diskSpace, hasRoom, type DiskSpace, type DiskState } from './disk-space.js';
-export { DESKTOP_PACKAGES, missingDesktopPackages } from './desktop-programs.js';
+export { DESKTOP_EXTRAS, DESKTOP_PACKAGES, missingDesktopPackages } from './desktop-programs.js';
 export { findProgram } from './find-program.js';
 export { runtimeClassOf, type RuntimeClass } from './runtime-class.js';
 export {

@@ -1,0 +1,9 @@
+import { describeComputerLoop } from './computer-loop.suite.js';
+import { describeComputers } from './computers.suite.js';
+import { pairedInstallation } from './paired.fixture.js';
+
+// What computers do, and what is done with them.
+const { stack } = pairedInstallation();
+
+describeComputers(stack);
+describeComputerLoop(stack);
