@@ -1,4 +1,12 @@
-import { answerActions, planActions, type ActionPlan, type PlanOutcome } from '@berth/contracts/computers';
+import {
+  answerActions,
+  hasClosingImage,
+  planActions,
+  type ActionPlan,
+  type Image,
+  type PlanOutcome,
+  type Size,
+} from '@berth/contracts/computers';
 import { DomainError } from '@berth/kernel';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { JsonServer, ReplayedModel, runLoop } from './computer-loop.fixture.js';
@@ -24,18 +32,20 @@ const startBerth = (plans: ActionPlan[]): Promise<JsonServer> =>
     }
   });
 
-const outcomeOf = ({ units }: ActionPlan): PlanOutcome => ({
-  units: units.map(({ actions, closing }) => {
-    const step = actions.flat().at(-1);
+const outcomeOf = ({ units, screen }: ActionPlan): PlanOutcome => ({
+  units: units.map((unit) => {
+    const step = unit.actions.flat().at(-1);
+    if (hasClosingImage(unit)) return { error: null, closing: imageOf(screen.size) };
     if (step?.do === 'cursor_position') return { error: null, seen: { kind: 'position', x: 300, y: 300 } };
-    const size = closing ?? (step?.do === 'screenshot' || step?.do === 'zoom' ? step.size : undefined);
-    if (size === undefined) return { error: null };
-    const image = { format: 'png', ...size, data: 'aW1hZ2U=', capturedAt: CAPTURED } as const;
-    return { error: null, seen: { kind: 'image', image } };
+    const isImage = step?.do === 'screenshot' || step?.do === 'zoom';
+    return { error: null, seen: isImage ? { kind: 'image', image: imageOf(step.size) } : null };
   }),
   cursor: { x: 300, y: 300 },
+  closing: null,
   durationMs: 1,
 });
+
+const imageOf = (size: Size): Image => ({ format: 'png', ...size, data: 'aW1hZ2U=', capturedAt: CAPTURED });
 
 describe('the example of a model that uses a computer', () => {
   const plans: ActionPlan[] = [];
