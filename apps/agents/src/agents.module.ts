@@ -3,7 +3,7 @@ import { accountsRequests } from '@berth/contracts/accounts';
 import { Requester } from '@berth/messaging';
 import { SecretBox } from '@berth/persistence';
 import { EndUserKeys } from '@berth/personal-data';
-import { OperatorSettings } from '@berth/operator-file';
+import { AccountPlans, OperatorSettings } from '@berth/operator-file';
 import { PlatformModule, ProjectionModule, RelayModule, ServiceContext } from '@berth/service';
 import { Module } from '@nestjs/common';
 import { NextWakeNatsController } from './next-wake/next-wake.nats-controller.js';
@@ -239,6 +239,7 @@ const GATHER_MS = 100;
     DeploymentProgress,
     DeployCommandHandler,
     AgentSeats,
+    AccountPlans,
     AgentLimit,
     {
       provide: OperatorSettings,
