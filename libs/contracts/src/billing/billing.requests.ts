@@ -113,6 +113,7 @@ export interface UsageDifference {
   readonly accountId: string;
   /** Null for a sum of the account. */
   readonly date: string | null;
+  /** The agent, or the computer (`cmp_…`). */
   readonly agentId: string | null;
   readonly member: string;
   /** Null if there is no such row. */

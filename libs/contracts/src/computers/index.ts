@@ -24,6 +24,7 @@ export type { ToolsetUse, ToolUse } from './actions/tool-use.js';
 export type { TypedAction } from './actions/typed-actions.js';
 export { hasClosingImage, type SafetyCheck, type Unit, type Vendor } from './actions/unit.js';
 export { computersErrors } from './computers.errors.js';
+export { aboutComputer } from './sealed-data.js';
 export {
   COMPUTER_STATUSES,
   VIEWER_MODES,

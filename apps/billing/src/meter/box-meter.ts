@@ -1,11 +1,11 @@
-import type { AgentFact, Sizes } from './usage-fact.js';
+import type { BoxFact, Sizes } from './usage-fact.js';
 
-/** What an agent does at present, as far as its usage counts. A start from `resting` is a wake. */
+/** What an agent or a computer does at present, as far as its usage counts. A start from `resting` is a wake. */
 export type MeterState = 'resting' | 'starting' | 'running' | 'failed';
 
-/** The state of the counting of an agent. Times are Unix milliseconds. */
-export interface AgentMeter {
-  readonly agentId: string;
+/** The state of the counting of an agent or a computer. Times are Unix milliseconds. */
+export interface BoxMeter {
+  readonly boxId: string;
   readonly accountId: string;
   readonly endUserId: string | null;
   readonly createdMs: number;
@@ -27,21 +27,21 @@ export interface Span {
 }
 
 export interface MeterChange {
-  readonly meter: AgentMeter;
+  readonly meter: BoxMeter;
   readonly spans: readonly Span[];
   readonly wake: boolean;
 }
 
 export const newMeter = (
-  { agentId, at, sizes, personal }: Extract<AgentFact, { kind: 'created' }>,
+  { boxId, at, sizes, personal }: Extract<BoxFact, { kind: 'created' }>,
   accountId: string,
-): AgentMeter => ({
-  agentId,
+): BoxMeter => ({
+  boxId,
   accountId,
   endUserId: personal.endUserId,
   createdMs: at,
   deletedMs: null,
-  // Its first start is a deployment, not a wake.
+  // Its first start is part of its creation, not a wake.
   state: 'failed',
   runningMs: null,
   countedMs: at,
@@ -49,7 +49,7 @@ export const newMeter = (
 });
 
 /**
- * Whether a start is a wake: somebody asked for it while the agent rested, or a wake found the agent frozen before its host
+ * Whether a start is a wake: somebody asked for it while it rested, or a wake found it frozen before its host
  * reported it. A start after a failure, a recovery and a deployment are none, and neither is the second try of a wake.
  */
 const isWake = (cause: string, state: MeterState): boolean =>
@@ -59,8 +59,8 @@ const isWake = (cause: string, state: MeterState): boolean =>
 
 const NOTHING = { spans: [], wake: false } as const;
 
-/** Applies a fact. Pure; a deleted agent does not change any more. */
-export const changeMeter = (meter: AgentMeter, fact: AgentFact): MeterChange => {
+/** Applies a fact. Pure; what is deleted does not change any more. */
+export const changeMeter = (meter: BoxMeter, fact: BoxFact): MeterChange => {
   if (meter.deletedMs !== null) return { meter, ...NOTHING };
   switch (fact.kind) {
     case 'starting': {
@@ -81,30 +81,30 @@ export const changeMeter = (meter: AgentMeter, fact: AgentFact): MeterChange => 
       return resize(meter, fact.sizes, fact.at);
     case 'deleted':
       return remove(meter, fact.at);
-    default:
+    case 'created':
       return { meter, ...NOTHING };
   }
 };
 
-const run = (meter: AgentMeter, at: number): MeterChange => ({
+const run = (meter: BoxMeter, at: number): MeterChange => ({
   meter: { ...meter, state: 'running', runningMs: meter.runningMs ?? at },
   ...NOTHING,
 });
 
-const active = ({ runningMs, sizes }: AgentMeter, to: number): readonly Span[] =>
+const active = ({ runningMs, sizes }: BoxMeter, to: number): readonly Span[] =>
   runningMs === null || runningMs >= to ? [] : [{ kind: 'active', from: runningMs, to, sizes }];
 
-const existing = ({ countedMs, sizes }: AgentMeter, to: number): readonly Span[] =>
+const existing = ({ countedMs, sizes }: BoxMeter, to: number): readonly Span[] =>
   countedMs >= to ? [] : [{ kind: 'existing', from: countedMs, to, sizes }];
 
-const rest = (meter: AgentMeter, state: MeterState, at: number): MeterChange => ({
+const rest = (meter: BoxMeter, state: MeterState, at: number): MeterChange => ({
   meter: { ...meter, state, runningMs: null, countedMs: Math.max(meter.countedMs, at) },
   spans: [...active(meter, at), ...existing(meter, at)],
   wake: false,
 });
 
 /** Volumes never shrink. */
-const resize = (meter: AgentMeter, sizes: Sizes, at: number): MeterChange => ({
+const resize = (meter: BoxMeter, sizes: Sizes, at: number): MeterChange => ({
   meter: {
     ...meter,
     sizes: { ...sizes, diskGb: Math.max(meter.sizes.diskGb, sizes.diskGb) },
@@ -115,7 +115,7 @@ const resize = (meter: AgentMeter, sizes: Sizes, at: number): MeterChange => ({
   wake: false,
 });
 
-const remove = (meter: AgentMeter, at: number): MeterChange => {
+const remove = (meter: BoxMeter, at: number): MeterChange => {
   const { spans, meter: rested } = rest(meter, 'failed', at);
   return { meter: { ...rested, deletedMs: Math.max(at, meter.createdMs) }, spans, wake: false };
 };

@@ -1,5 +1,5 @@
 import type { EventData } from '@berth/event-store';
-import type { AgentHistory, Happening, Price } from './recount-history.js';
+import type { BoxHistory, Happening, Price } from './recount-history.js';
 
 const DAY = 86_400_000;
 
@@ -9,7 +9,7 @@ interface Sizes {
   readonly diskGb: number;
 }
 
-/** What one agent used on one day. Times in milliseconds; sizes in millionths of a CPU, MiB and GiB. */
+/** What one agent or computer used on one day. Times in milliseconds; sizes in millionths of a CPU, MiB and GiB. */
 export interface RecountedDay {
   readonly day: number;
   activeMs: bigint;
@@ -19,6 +19,8 @@ export interface RecountedDay {
   wakes: number;
   chats: number;
   executions: number;
+  actions: number;
+  screenshots: number;
   llmRequests: number;
   inputTokens: number;
   outputTokens: number;
@@ -30,7 +32,7 @@ export interface RecountedDay {
 /** Milliseconds of an hour × millionths of a CPU × MiB of a GiB × hours of a month. */
 export const FRACTIONS = 3_600_000n * 1_000_000n * 1_024n * 730n;
 
-/** A time in which an agent did not change, in one day and under one price. */
+/** A time in which a box did not change, in one day and under one price. */
 interface Moment {
   readonly from: number;
   readonly to: number;
@@ -38,16 +40,16 @@ interface Moment {
   readonly sizes: Sizes;
 }
 
-/** The days of one agent up to `asOf`, by day. */
-export const recountAgent = (
-  { happenings }: AgentHistory,
+/** The days of one agent or computer up to `asOf`, by day. */
+export const recountBox = (
+  { happenings }: BoxHistory,
   prices: readonly Price[],
   asOf: number,
 ): ReadonlyMap<number, RecountedDay> => {
   const days = new Map<number, RecountedDay>();
   const [created] = happenings;
   if (created === undefined) return days;
-  const deletion = happenings.find(({ type }) => type === 'AgentDeletionRequested');
+  const deletion = happenings.find(({ type }) => type === 'BoxDeletionRequested');
   const end = deletion === undefined ? asOf : Math.max(deletion.at, created.at);
   dayAt(days, created.at);
   const cuts = prices.map(({ from }) => from);
@@ -68,7 +70,7 @@ const dayAt = (days: Map<number, RecountedDay>, at: number): RecountedDay => {
   const day = Math.floor(at / DAY);
   const found = days.get(day) ?? {
     ...{ day, activeMs: 0n, vcpu: 0n, mem: 0n, disk: 0n, wakes: 0, chats: 0, executions: 0 },
-    ...{ llmRequests: 0, inputTokens: 0, outputTokens: 0, ai: 0n, numerator: 0n },
+    ...{ actions: 0, screenshots: 0, llmRequests: 0, inputTokens: 0, outputTokens: 0, ai: 0n, numerator: 0n },
   };
   days.set(day, found);
   return found;
@@ -79,18 +81,18 @@ const sizesOf = (data: EventData): Sizes => {
   return { ...sizes, vcpus: Math.round(sizes.vcpus * 1_000_000) };
 };
 
-const ENDS = /^Agent(Starting|Stopping|FellAsleep|Stopped|Failed|DeletionRequested)$/;
+const ENDS = /^Box(Starting|Stopping|FellAsleep|Stopped|Failed|DeletionRequested)$/;
 
-/** The life of an agent as times without a change, until `end`. */
+/** The life of a box as times without a change, until `end`. */
 const momentsOf = (happenings: readonly Happening[], end: number): readonly Moment[] => {
   const [created] = happenings;
   if (created === undefined) return [];
-  const life = happenings.filter(({ type }) => type.startsWith('Agent'));
+  const life = happenings.filter(({ type }) => type.startsWith('Box'));
   const running = runningTimes(life, end);
   let sizes = sizesOf(created.data);
   const changes = [{ from: created.at, sizes }];
   for (const { type, at, data } of life) {
-    if (type !== 'AgentResized') continue;
+    if (type !== 'BoxResized') continue;
     const next = sizesOf(data);
     sizes = { ...next, diskGb: Math.max(sizes.diskGb, next.diskGb) };
     changes.push({ from: at, sizes });
@@ -117,11 +119,11 @@ const runningTimes = (life: readonly Happening[], end: number): readonly Time[] 
     since = null;
   };
   for (const { type, at, data } of life) {
-    if (type === 'AgentStarted') since ??= at;
-    else if (type === 'AgentRanUnseen') since ??= Math.min(at, Date.parse(String(data['since'])));
-    else if (type === 'AgentUnseen') stop(Math.min(at, Date.parse(String(data['since']))));
+    if (type === 'BoxStarted') since ??= at;
+    else if (type === 'BoxRanUnseen') since ??= Math.min(at, Date.parse(String(data['since'])));
+    else if (type === 'BoxUnseen') stop(Math.min(at, Date.parse(String(data['since']))));
     else if (ENDS.test(type)) stop(at);
-    if (type === 'AgentDeletionRequested') return times;
+    if (type === 'BoxDeletionRequested') return times;
   }
   stop(end);
   return times;
@@ -163,8 +165,17 @@ const addMoment = (
 const addUse = (days: Map<number, RecountedDay>, { type, at, data }: Happening): void => {
   if (/^(WebhookDelivered|PromptHandedOver)$/.test(type)) dayAt(days, at).chats++;
   else if (type === 'WebhookFailed' && FAILED_INSIDE.test(String(data['code']))) dayAt(days, at).chats++;
-  else if (type === 'ExecutionSubmitted' || type === 'OlderExecutionSubmitted') dayAt(days, at).executions++;
+  else if (EXECUTIONS.test(type)) dayAt(days, at).executions++;
+  else if (type === 'ActionsDone') addActions(dayAt(days, at), data);
+  else if (type === 'ScreenshotsTaken') dayAt(days, at).screenshots += Number(data['count']);
   else if (type.startsWith('LlmCall')) addCall(dayAt(days, at), data);
+};
+
+const EXECUTIONS = /^(ExecutionSubmitted|OlderExecutionSubmitted|BoxCommandRun)$/;
+
+const addActions = (day: RecountedDay, { results, images }: EventData): void => {
+  day.actions += Number(results);
+  day.screenshots += Number(images);
 };
 
 /** Failures of a message that the program of the agent had. */
@@ -194,17 +205,17 @@ const addCall = (day: RecountedDay, { tokens, cost }: EventData): void => {
 const addWakes = (days: Map<number, RecountedDay>, happenings: readonly Happening[]): void => {
   let last = '';
   for (const { type, at, data } of happenings) {
-    if (type === 'AgentDeletionRequested') return;
-    if (type === 'AgentStarting') {
-      const rested = /^Agent(Stopping|FellAsleep|Stopped)$/.test(last);
+    if (type === 'BoxDeletionRequested') return;
+    if (type === 'BoxStarting') {
+      const rested = /^Box(Stopping|FellAsleep|Stopped)$/.test(last);
       const cause = data['cause'];
       // A wake that finds the agent running met a host that had frozen it and not reported that yet.
       const wakes =
         cause === 'wake'
-          ? rested || last === 'AgentStarted'
+          ? rested || last === 'BoxStarted'
           : rested && (cause === 'start' || cause === 'restart');
       if (wakes) dayAt(days, at).wakes++;
     }
-    if (/^Agent(Starting|Started|Stopping|FellAsleep|Stopped|Failed)$/.test(type)) last = type;
+    if (/^Box(Starting|Started|Stopping|FellAsleep|Stopped|Failed)$/.test(type)) last = type;
   }
 };
