@@ -152,6 +152,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'cmd.billing.delete-dead-letter.v1',
       'cmd.billing.rebuild-projection.v1',
       'cmd.billing.replay-dead-letter.v1',
+      'qry.billing.computer-usage.v1',
       'qry.billing.daily-usage.v1',
       'qry.billing.dead-letters.v1',
       'qry.billing.health.v1',
