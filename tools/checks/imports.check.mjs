@@ -15,10 +15,12 @@ const TEST_SUPPORT = '@berth/testing';
 const EMBEDDED = '@berth/embedded';
 /** Never shipped, and needs the same servers as tests. */
 const BENCH = '@berth/bench';
-/** Contracts that the platform implements or calls for every service. */
+/** Contracts that the platform implements or calls for every service, and bounds that are declared there. */
 const USED_BY_PLATFORM = new Set([
   '@berth/operations → @berth/contracts/operations',
   '@berth/agent-client → @berth/contracts/agents',
+  '@berth/operator-file → @berth/contracts/accounts',
+  '@berth/operator-file → @berth/contracts/schema',
   '@berth/personal-data → @berth/contracts/end-users',
 ]);
 

@@ -7,9 +7,8 @@ import type {
   UsageRow,
   UsageTotals,
 } from '@berth/contracts/billing';
-import { showCents } from '@berth/kernel';
 import { dateOf } from '../meter/utc-day.js';
-import { centsOf, type MoneySums } from './usage-money.js';
+import { centsOf, hostingCentsOf, type MoneySums } from './usage-money.js';
 
 /** Sums as the database returns them: text of whole numbers. */
 interface MeterSums {
@@ -123,18 +122,14 @@ export const dailyUsageRow = (row: PageRow): DailyUsageRow => ({
   ...usageRow(row),
 });
 
-const computerFiguresOf = (sums: ComputerSums): ComputerUsageFigures => {
-  const cents = showCents(BigInt(sums.hosting));
-  return {
-    activeSeconds: figure(sums.active_ms, SECONDS),
-    wakes: Number(sums.wakes),
-    actions: Number(sums.actions),
-    screenshots: Number(sums.screenshots),
-    executions: Number(sums.executions),
-    hostingCents: cents,
-    totalCents: cents,
-  };
-};
+const computerFiguresOf = (sums: ComputerSums): ComputerUsageFigures => ({
+  activeSeconds: figure(sums.active_ms, SECONDS),
+  wakes: Number(sums.wakes),
+  actions: Number(sums.actions),
+  screenshots: Number(sums.screenshots),
+  executions: Number(sums.executions),
+  ...hostingCentsOf(sums),
+});
 
 export const computerUsageRow = (row: ComputerPageRow): ComputerUsageRow => {
   const { activeSeconds, ...figures } = computerFiguresOf(row);
