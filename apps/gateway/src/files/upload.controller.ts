@@ -9,6 +9,7 @@ import { agentOf } from '../agents/agent.resource.js';
 import { Route } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { IdempotencyClaims } from '../idempotency/idempotency-claims.js';
+import { agentReceiver } from './agent-receiver.js';
 import { changeErrors } from './file-errors.js';
 import type { Received } from './staged-files.js';
 import { StagedFiles } from './staged-files.js';
@@ -60,7 +61,7 @@ export class UploadController {
     const digest = request.headers['idempotency-key'] === undefined ? undefined : createHash('sha256');
     const file = await this.files.receive(
       request,
-      agentId,
+      agentReceiver(this.requester, request, agentId),
       (staging) =>
         new UploadForm(request.declaredType ?? '', {
           begin: () => staging.begin(),

@@ -8,7 +8,7 @@ import type { Principal } from '../auth/principal.js';
 import type { ErrorCode } from '../errors/error-codes.js';
 import type { IdempotencyClaim } from '../idempotency/idempotent-responses.js';
 import type { FieldProblem, HttpRefusal } from './http-refusal.js';
-import type { RouteResource } from './resource.js';
+import type { LookUp, RouteResource } from './resource.js';
 
 /** A JSON body that is read and validated before the handler runs. */
 export interface JsonBody {
@@ -25,6 +25,8 @@ export interface JsonBody {
   readonly scopes?: (body: unknown) => readonly Scope[];
   /** Bytes; by default that of every JSON body. */
   readonly limitBytes?: number;
+  /** Validates the body instead of `shape`, which only describes it then. The handler gets the result as the body. */
+  readonly read?: (body: unknown, lookUp: LookUp) => Promise<unknown>;
 }
 
 /** A body that the handler reads itself, chunk by chunk. */

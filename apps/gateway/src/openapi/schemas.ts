@@ -14,6 +14,7 @@ import { EXECUTION_STATUSES, type ExecutionSummary } from '@berth/contracts/exec
 import type { DeadLetterView, ProjectionView } from '@berth/contracts/operations';
 import type { AgentStats } from '../agents/agent-stats.js';
 import { DISK_HEALTH, type HealthView } from '../health/health.view.js';
+import { COMPUTER_SCHEMAS } from './computer-schemas.js';
 import { AUDIT_SCHEMAS } from './audit-schemas.js';
 import { LLM_SCHEMAS } from './llm-schemas.js';
 import { ACCOUNT_SCHEMAS } from './account-schemas.js';
@@ -109,6 +110,7 @@ const error = (more: { readonly [member: string]: JsonSchema }): JsonSchema => {
 export const RESPONSE_SCHEMAS: { readonly [name: string]: JsonSchema } = {
   ...ACCOUNT_SCHEMAS,
   ...AUDIT_SCHEMAS,
+  ...COMPUTER_SCHEMAS,
   ...USAGE_SCHEMAS,
   ...LLM_SCHEMAS,
   Agent: agent,
