@@ -86,6 +86,7 @@ const ROUTES: Readonly<Record<string, Scope | 'anyone' | 'webhook'>> = {
   'GET /api/v1/computers/:computer_id/files': 'computers',
   'PUT /api/v1/computers/:computer_id/files': 'computers',
   'GET /api/v1/computers/:computer_id/files/list': 'computers',
+  'POST /api/v1/computers/:computer_id/viewer': 'computers',
   'POST /api/v1/computers/:computer_id/sessions/close': 'computers',
   'GET /api/v1/computers/:computer_id/sessions': 'computers',
   'POST /api/v1/feedback': 'read',

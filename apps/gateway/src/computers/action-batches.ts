@@ -11,10 +11,11 @@ import type { OpenedTransfer } from '@berth/contracts/files';
 import { DomainError, isDomainError } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Injectable } from '@nestjs/common';
-import { readText, withFreshTicket } from '../files/agent-transfer.js';
+import { readText } from '../files/agent-transfer.js';
+import { withFreshTicket } from '../hosts/fresh-ticket.js';
 import { HostConnections, type HostTarget } from '../hosts/host-connections.js';
 import { parseTransferRefusal, publicErrorOf, TicketLost } from '../http/transfer-refusal.js';
-import { ActionReports } from './action-reports.js';
+import { ComputerReports } from './computer-reports.js';
 import { readOutcome } from './plan-outcome.js';
 
 const CONNECT_MS = 5_000;
@@ -28,7 +29,7 @@ export class ActionBatches {
   constructor(
     private readonly requester: Requester,
     private readonly hosts: HostConnections,
-    private readonly reports: ActionReports,
+    private readonly reports: ComputerReports,
   ) {}
 
   /**
@@ -48,7 +49,11 @@ export class ActionBatches {
           }),
       (opened) => this.#send(opened, body),
     );
-    this.reports.add({ ...command, results: outcome.units.length, images: imagesOf(outcome) });
+    this.reports.add(computersRequests.reportActions, {
+      ...command,
+      results: outcome.units.length,
+      images: imagesOf(outcome),
+    });
     return answerActions(plan, outcome);
   }
 

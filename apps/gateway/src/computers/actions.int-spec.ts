@@ -216,8 +216,9 @@ describe('the report of actions', () => {
 
   it('counts the results and every image, and is repeated until the service has it', async () => {
     let failures = 1;
-    test.services.on(computersRequests.reportActions, () => {
-      if (failures-- > 0) throw new DomainError('unavailable', 'service_unavailable', 'Not now.');
+    test.services.on(computersRequests.reportActions, (report) => {
+      if (report.accountId === accountId && failures-- > 0)
+        throw new DomainError('unavailable', 'service_unavailable', 'Not now.');
       return {};
     });
     respond = (response) =>

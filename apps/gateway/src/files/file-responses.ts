@@ -3,7 +3,8 @@ import { CredentialWatch } from '../auth/credential-watch.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { HttpRefusal } from '../http/http-refusal.js';
 import { agentUnavailable } from '../http/transfer-refusal.js';
-import { AgentTransfers, type Open, type TransferResponse } from './agent-transfer.js';
+import { AgentTransfers, type TransferResponse } from './agent-transfer.js';
+import type { Open } from '../hosts/fresh-ticket.js';
 import { conditionHeadersOf, fileHeadersOf, headersFor } from './download-headers.js';
 import { untilGone } from './until-gone.js';
 

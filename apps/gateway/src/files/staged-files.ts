@@ -5,7 +5,8 @@ import { Requester } from '@berth/messaging';
 import { Injectable } from '@nestjs/common';
 import { CredentialWatch } from '../auth/credential-watch.js';
 import type { ApiRequest } from '../http/fastify-types.js';
-import { AgentTransfers, type Open } from './agent-transfer.js';
+import { AgentTransfers } from './agent-transfer.js';
+import type { Open } from '../hosts/fresh-ticket.js';
 import { readIncoming } from './incoming-body.js';
 import { UploadStaging } from './upload-staging.js';
 

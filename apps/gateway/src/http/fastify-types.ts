@@ -59,8 +59,8 @@ export interface RouteRules {
   readonly query?: TSchema;
   /** The member of the response with the time at which the secret in it ends; it is not replayed any longer. */
   readonly answerEnds?: string;
-  /** The member of the response with a key or token; the response is not replayed once that is no longer valid. */
-  readonly answerShows?: 'key' | 'token';
+  /** The member of the response with a key, a token or a viewer's URL; once that is not valid, it is not replayed. */
+  readonly answerShows?: 'key' | 'token' | 'url';
   /** Path parameters that name no resource. */
   readonly params?: Readonly<Record<string, TSchema>>;
 }
@@ -73,7 +73,7 @@ declare module 'fastify' {
     rules?: RouteRules;
   }
   interface FastifyRequest {
-    /** For a request to the origin of an app: the part of `Host` before the apps host. */
+    /** For a request to another origin than that of the API: the part of `Host` before the apps host, or `VIEWER_LABEL`. */
     appLabel: string | undefined;
     /** Set by the authentication hook on every route that does not accept anyone. */
     principal: Principal | null;

@@ -4,6 +4,7 @@ import { AppProxyModule } from '../app-proxy/app-proxy.module.js';
 import { RefusalReports } from '../audit/refusal-reports.js';
 import { AuthenticationHook } from '../auth/authenticate.hook.js';
 import { AuthModule } from '../auth/auth.module.js';
+import { ViewerModule } from '../computers/viewer/viewer.module.js';
 import { IdempotencyModule } from '../idempotency/idempotency.module.js';
 import { LlmRouteModule } from '../llm/llm-route.module.js';
 import { ValidationHook } from '../validation/validate.hook.js';
@@ -18,7 +19,7 @@ import { RoutingHooks } from './routing.hooks.js';
 
 /** The pipeline of requests before a controller, and of responses after it. */
 @Module({
-  imports: [AuthModule, IdempotencyModule, AppProxyModule, LlmRouteModule],
+  imports: [AuthModule, IdempotencyModule, ViewerModule, AppProxyModule, LlmRouteModule],
   providers: [
     RouteTable,
     CrossOriginHook,

@@ -167,6 +167,7 @@ describe('/openapi.json', () => {
       'POST /api/v1/computers/{computer_id}/exec',
       'POST /api/v1/computers/{computer_id}/sessions/close',
       'POST /api/v1/computers/{computer_id}/sleep',
+      'POST /api/v1/computers/{computer_id}/viewer',
       'POST /api/v1/computers/{computer_id}/wake',
       'POST /api/v1/end-users/{external_id}/agents',
       'POST /api/v1/end-users/{external_id}/resume',

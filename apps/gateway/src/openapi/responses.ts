@@ -146,5 +146,5 @@ const accessCodes = (accepts: AcceptedPrincipals): readonly ErrorCode[] => [
   ...(accepts.key === undefined ? [] : (['account_suspended'] as const)),
   ...(accepts.end_user === undefined ? [] : (['end_user_suspended'] as const)),
   ...(keyScopesOf(accepts).some((scope) => scope !== 'read') ? (['missing_scope'] as const) : []),
-  ...(accepts.end_user === undefined && accepts.viewer === undefined ? [] : (['token_scope'] as const)),
+  ...(accepts.end_user === undefined ? [] : (['token_scope'] as const)),
 ];

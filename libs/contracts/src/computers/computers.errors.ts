@@ -27,7 +27,10 @@ export const computersErrors = defineErrors({
     when: 'a `computer_call` item has `pending_safety_checks` that `acknowledged_safety_checks` does not name; nothing was done',
   },
   session_not_found: { kind: 'not_found', when: 'the viewer session is over, or never existed' },
-  session_used: { kind: 'forbidden', when: 'a socket of this viewer session was opened before' },
+  session_used: {
+    kind: 'forbidden',
+    when: 'the viewer session is over, or a socket of it was opened before',
+  },
   taken_over: { kind: 'conflict', when: 'a person has taken the computer over; nothing was done' },
   too_many_batches: {
     kind: 'exhausted',

@@ -1,5 +1,5 @@
-import { computersRequests, type ReportActions } from '@berth/contracts/computers';
-import { effectOf } from '@berth/kernel';
+import type { ComputerRef } from '@berth/contracts/computers';
+import { effectOf, type RequestDefinition } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { pause } from '@berth/supervision';
 import { Logger } from '@berth/telemetry';
@@ -10,9 +10,9 @@ const MAX_RETRY_MS = 30_000;
 /** Reports that wait for the service at the same time. */
 const MAX_PENDING = 10_000;
 
-/** Reports what came of batches of actions, for the usage, until `computers` has it. No response waits for it. */
+/** Tells `computers` what came of its decisions, until it has heard it. No response waits for it. */
 @Injectable()
-export class ActionReports implements OnModuleDestroy {
+export class ComputerReports implements OnModuleDestroy {
   readonly #pending = new Set<Promise<void>>();
   readonly #ending = new AbortController();
 
@@ -21,10 +21,10 @@ export class ActionReports implements OnModuleDestroy {
     private readonly log: Logger,
   ) {}
 
-  add(report: ReportActions): void {
+  add<Report extends ComputerRef>(definition: RequestDefinition<Report, unknown>, report: Report): void {
     if (this.#pending.size >= MAX_PENDING)
-      return this.log.error('too many reports of actions wait to be counted');
-    const sent = this.#send(report).finally(() => this.#pending.delete(sent));
+      return this.log.error('too many reports wait for the service computers');
+    const sent = this.#send(definition, report).finally(() => this.#pending.delete(sent));
     this.#pending.add(sent);
   }
 
@@ -34,15 +34,21 @@ export class ActionReports implements OnModuleDestroy {
     await Promise.all(this.#pending);
   }
 
-  async #send(report: ReportActions): Promise<void> {
+  async #send<Report extends ComputerRef>(
+    definition: RequestDefinition<Report, unknown>,
+    report: Report,
+  ): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.requester.request(computersRequests.reportActions, report);
+        await this.requester.request(definition, report);
         return;
       } catch (error) {
         const isRefused = effectOf(error) === undefined || effectOf(error) === 'final';
         if (isRefused || this.#ending.signal.aborted)
-          return this.log.warn({ err: error, computerId: report.computerId }, 'could not report actions');
+          return this.log.warn(
+            { err: error, computerId: report.computerId },
+            'could not report to the service computers',
+          );
         await pause(Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** (attempt - 1)), this.#ending.signal);
       }
     }

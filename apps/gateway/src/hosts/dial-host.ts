@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import type { StreamTicket } from '@berth/contracts/exec';
-import type { HostConnections } from '../hosts/host-connections.js';
+import type { HostConnections } from './host-connections.js';
 import { agentUnavailable, publicErrorOf, parseTransferRefusal } from '../http/transfer-refusal.js';
 
 /** Far above the largest frame of a guest. */
@@ -10,7 +10,7 @@ const HANDSHAKE_WITHIN_MS = 10_000;
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
 /**
- * Opens the agent's side of a console, paused; gives up when `gone` aborts. Throws the host's error, `TicketLost`, or
+ * Opens the host's side of a socket, paused; gives up when `gone` aborts. Throws the host's error, `TicketLost`, or
  * unavailable `agent_unavailable`.
  */
 export const dialHost = async (
@@ -29,7 +29,7 @@ export const dialHost = async (
   gone.addEventListener('abort', giveUp, { once: true });
   const dialled = new Promise<WebSocket>((resolve, reject) => {
     host.once('open', () => {
-      // Paused until the bridge listens, so that no output of the shell is lost.
+      // Paused until the bridge listens, so that no frame is lost.
       host.pause();
       host.off('error', onError);
       resolve(host);

@@ -2,7 +2,7 @@ import type { RawData, WebSocket } from 'ws';
 
 /** With more than this buffered for one side, the other side is paused. */
 const HIGH_WATER_BYTES = 256 * 1024;
-/** A client that vanished without closing must not keep an agent awake. */
+/** A client that vanished without closing must not keep an agent or computer awake. */
 const PING_EVERY_MS = 15_000;
 /** A side that does not complete the close handshake is disconnected. */
 const CLOSE_WITHIN_MS = 1_000;
@@ -23,7 +23,7 @@ export class Bridge {
     client.on('error', () => client.terminate());
     host.on('error', () => host.terminate());
     host.on('close', (code, reason) => {
-      if (code === ABNORMAL || code === NO_STATUS) this.end(INTERNAL_ERROR, 'The agent is gone.');
+      if (code === ABNORMAL || code === NO_STATUS) this.end(INTERNAL_ERROR, 'The other side is gone.');
       else this.end(code, reason.toString());
     });
     client.on('close', () => close(host, 1000, 'The client left.'));
@@ -34,7 +34,7 @@ export class Bridge {
   /** Closes both sides, the client's with `code`. */
   end(code: number, reason: string): void {
     close(this.client, code, reason);
-    close(this.host, 1000, 'The console ends.');
+    close(this.host, 1000, 'The socket ends.');
   }
 }
 
