@@ -11,6 +11,7 @@ const ENDS = {
   1008: ['The session was ended', `The access that it was made with is no longer valid. ${AGAIN}`],
 };
 const LOST = ['The connection was lost', `The computer may be asleep. ${AGAIN}`];
+const GIVEN_BACK = ['You have given the computer back', AGAIN];
 const GONE = ['This session is over', AGAIN];
 const ELSEWHERE = ['This session is open in another window', AGAIN];
 const UNREACHABLE = ['The computer cannot be reached', `Try again in a moment. ${AGAIN}`];
@@ -71,9 +72,11 @@ const connect = (session) => {
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
   const socket = new WebSocket(url, ['binary']);
   let wasOpen = false;
+  let isOurEnd = false;
   socket.addEventListener('open', () => (wasOpen = true));
   socket.addEventListener('close', ({ code }) => {
-    if (wasOpen) showEnd(ENDS[code] ?? LOST);
+    if (isOurEnd) showEnd(session.takeover ? GIVEN_BACK : GONE);
+    else if (wasOpen) showEnd(ENDS[code] ?? LOST);
     else endBeforeOpen().then(showEnd, () => showEnd(UNREACHABLE));
   });
   const rfb = new RFB(element('screen'), socket, { shared: true });
@@ -88,7 +91,10 @@ const connect = (session) => {
     offerClipboard(rfb);
     rfb.focus();
   });
-  element('end').addEventListener('click', () => rfb.disconnect());
+  element('end').addEventListener('click', () => {
+    isOurEnd = true;
+    rfb.disconnect();
+  });
   element('fullscreen').addEventListener('click', () => {
     element('screen')
       .requestFullscreen()

@@ -11,7 +11,7 @@ const START_WITHIN_MS = 60_000;
  * Starts a headless Chromium. `places` are the hosts that it finds elsewhere, `localhost:8080` for example at
  * `127.0.0.1:40123`, so that a page is opened as it is. Throws with the command that installs Chromium if there is none.
  */
-export const startBrowser = async (places: Readonly<Record<string, string>>): Promise<Browser> => {
+export const startBrowser = async (places: Readonly<Record<string, string>> = {}): Promise<Browser> => {
   const [executablePath] = PROGRAMS.flatMap((name) => findProgram(name, process.env['PATH'] ?? '') ?? []);
   if (executablePath === undefined)
     throw new Error('This test needs Chromium. Run: apt-get install -y chromium-headless-shell');
