@@ -44,13 +44,13 @@ it('keeps only few images in memory for callers that do not read, and the others
   const callers = Array.from({ length: CALLERS }, (_, index) => askAndWait(index));
   let begun = 0;
   for (const caller of callers) detach(caller.begun.then(() => begun++));
-  await expect.poll(() => begun, { timeout: 30_000 }).toBe(8);
+  await expect.poll(() => begun, { timeout: 30_000 }).toBe(4);
   // Made after the images of all those callers, if these were made.
   await computer.act({
     actions: Array.from({ length: CALLERS }, () => ({ type: 'screenshot' })),
     scale: 0.1,
   });
-  expect(begun).toBe(8);
+  expect(begun).toBe(4);
   for (const { socket } of callers) socket.on('data', () => undefined);
   await expect.poll(() => begun, { timeout: 30_000 }).toBe(CALLERS);
   for (const { socket } of callers) socket.destroy();
