@@ -29,7 +29,7 @@ export const DESKTOPS = [
     find: '    this.#takeover.signal.throwIfAborted();\n',
     replace: '',
     test: VIEWERS_INT,
-    title: 'that take over fail the action under way and skip the rest (of 1 batches)',
+    title: 'that take over fail the action under way and skip the rest (of %s batches)',
   },
   {
     guarantee: 'A person who takes a computer over fails the action under way at once.',
@@ -45,7 +45,7 @@ export const DESKTOPS = [
     find: 'if (this.#takeover.signal.aborted) this.#takeover',
     replace: 'if (!this.#takeover.signal.aborted) this.#takeover',
     test: VIEWERS_INT,
-    title: 'that take over fail the action under way and skip the rest (of 1 batches)',
+    title: 'that take over fail the action under way and skip the rest (of %s batches)',
   },
   {
     guarantee: 'Keys that a batch holds are let go when it ends.',

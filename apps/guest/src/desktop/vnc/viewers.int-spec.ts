@@ -116,7 +116,7 @@ describe('viewers', () => {
   });
 
   it.each([1, 3])(
-    'that take over fail the action under way and skip the rest (of %i batches)',
+    'that take over fail the action under way and skip the rest (of %s batches)',
     async (batches) => {
       const waits = {
         actions: [
