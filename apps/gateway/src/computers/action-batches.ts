@@ -37,9 +37,8 @@ export class ActionBatches {
    * `actions_outcome_unknown` if the computer is lost after the plan was sent.
    */
   async run(command: ComputerRef, plan: ActionPlan): Promise<ActionsAnswer> {
-    const { units, stopOnError, closing } = plan;
-    const body = Buffer.from(JSON.stringify({ units, stopOnError, closing }));
-    const actions = units.reduce((sum, unit) => sum + unit.actions.length, 0);
+    const body = Buffer.from(JSON.stringify(plan));
+    const actions = plan.units.reduce((sum, unit) => sum + unit.actions.length, 0);
     const outcome = await withFreshTicket(
       (refusedEpoch) =>
         this.requester
@@ -98,9 +97,9 @@ export class ActionBatches {
   }
 }
 
-const imagesOf = ({ units, screenshot, afterFailure }: PlanOutcome): number =>
-  units.filter(({ seen }) => seen?.kind === 'image').length +
-  [screenshot, afterFailure].filter((image) => image !== undefined).length;
+const imagesOf = ({ units, closing }: PlanOutcome): number =>
+  units.filter((unit) => unit.seen?.kind === 'image' || unit.closing !== undefined).length +
+  (closing === null ? 0 : 1);
 
 /** Until a host has the plan, nothing is done. */
 const asNotBegun = (error: unknown): unknown => {

@@ -14,7 +14,8 @@ type Respond = (response: ServerResponse, plan: Readonly<Record<string, unknown>
 const computer = aComputer({ display: { width: 1_000, height: 500 } });
 const path = `/api/v1/computers/${computer.id}/actions`;
 const CLICK = { type: 'click', x: 10, y: 20 };
-const DONE: PlanOutcome = { units: [{ error: null }], cursor: { x: 10, y: 20 }, durationMs: 5 };
+const NOTHING_SEEN = { error: null, seen: null } as const;
+const DONE: PlanOutcome = { units: [NOTHING_SEEN], cursor: { x: 10, y: 20 }, closing: null, durationMs: 5 };
 
 let test: TestGateway;
 let host: Server;
@@ -92,8 +93,14 @@ describe('actions', () => {
         durationMs: 5,
       },
     ]);
-    expect(Object.keys(sent as object).sort()).toEqual(['closing', 'stopOnError', 'units']);
-    expect(sent).toMatchObject({ stopOnError: true, closing: null });
+    expect(Object.keys(sent as object).sort()).toEqual([
+      'screen',
+      'screenshot',
+      'stopOnError',
+      'units',
+      'waitMs',
+    ]);
+    expect(sent).toMatchObject({ stopOnError: true, screenshot: false });
   });
 
   it('beyond the display are 400 `invalid_action` with every bad member and the outputs for the model, and nothing is done', async () => {
