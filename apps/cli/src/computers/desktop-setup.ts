@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { DESKTOP_EXTRAS, findProgram, missingDesktopPackages } from '@berth/host-requirements';
 import { CliError, EXIT } from '../cli-error.js';
 import { runProgram } from '../doctor/run-program.js';
 import type { Terminal } from '../terminal.js';
+import { runShown } from './run-shown.js';
 import { installEach, planDesktopSetup, systemsIn, type DesktopMachine } from './desktop-setup.plan.js';
 
 /** Installs the software of desktops that this machine lacks, or says who can. */
@@ -17,7 +17,7 @@ export const setUpDesktops = async (path: string, { err }: Terminal): Promise<vo
   if (step.kind === 'tell') throw new CliError(EXIT.unsuitableHost, step.text);
   const run = async (command: readonly string[]): Promise<boolean> => {
     err.write(`+ ${command.join(' ')}\n`);
-    return runShown(command, path);
+    return runShown(command, { PATH: path, DEBIAN_FRONTEND: 'noninteractive' });
   };
   let succeeded = true;
   for (const command of step.commands) succeeded = await run(command);
@@ -52,14 +52,3 @@ const notInstalled = async (names: readonly string[]): Promise<readonly string[]
   const installed = new Set(output.split('\n').flatMap((line) => /^(\S+) installed$/.exec(line)?.[1] ?? []));
   return names.filter((name) => !installed.has(name));
 };
-
-/** Runs a program that prints to standard error. Resolves with whether it succeeded. */
-const runShown = ([command = '', ...args]: readonly string[], path: string): Promise<boolean> =>
-  new Promise((resolve, reject) => {
-    const child = spawn(findProgram(command, path) ?? command, args, {
-      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-      stdio: ['ignore', 2, 2],
-    });
-    child.once('error', reject);
-    child.once('close', (code) => resolve(code === 0));
-  });

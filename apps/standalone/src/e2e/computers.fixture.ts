@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import type { ActionsAnswer, ComputerView } from '@berth/contracts/computers';
 import { eventually } from '@berth/testing';
-import WebSocket, { createWebSocketStream } from 'ws';
+import WebSocket from 'ws';
 import type { Api, ApiResponse } from './api.fixture.js';
 import type { Stack } from './stack.fixture.js';
 
@@ -89,41 +89,6 @@ export const sizeOfPng = (png: Buffer): { readonly width: number; readonly heigh
   if (png.toString('latin1', 1, 4) !== 'PNG') throw new Error(`No PNG: ${png.toString('latin1', 0, 200)}`);
   return { width: png.readUInt32BE(16), height: png.readUInt32BE(20) };
 };
-
-/** A client of RFB 3.8 over the socket of a viewer session, after its handshake. */
-export class RfbClient {
-  private constructor(
-    readonly socket: WebSocket,
-    readonly greeting: string,
-    readonly securityTypes: readonly number[],
-    readonly display: { readonly width: number; readonly height: number },
-  ) {}
-
-  static async connect(url: string): Promise<RfbClient> {
-    const socket = new WebSocket(url, 'binary');
-    await once(socket, 'open');
-    const stream = createWebSocketStream(socket);
-    const bytes = async (count: number): Promise<Buffer> => {
-      for (;;) {
-        const chunk = stream.read(count) as Buffer | null;
-        if (chunk?.length === count) return chunk;
-        if (chunk !== null || stream.readableEnded) throw new Error('The server has ended the handshake.');
-        await once(stream, 'readable');
-      }
-    };
-    const greeting = (await bytes(12)).toString('latin1');
-    stream.write('RFB 003.008\n');
-    const [count = 0] = await bytes(1);
-    const securityTypes = [...(await bytes(count))];
-    stream.write(Buffer.from([1]));
-    const failure = (await bytes(4)).readUInt32BE();
-    if (failure !== 0) throw new Error('The server refuses security type None.');
-    stream.write(Buffer.from([1]));
-    const init = await bytes(24);
-    const display = { width: init.readUInt16BE(0), height: init.readUInt16BE(2) };
-    return new RfbClient(socket, greeting, securityTypes, display);
-  }
-}
 
 /** The status with which a server refuses the upgrade, and its `detail.code`. */
 export const refusalOf = async (

@@ -1,8 +1,8 @@
-import { once } from 'node:events';
 import { eventually } from '@berth/testing';
+import { RfbClient } from '@berth/testing/rfb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Api, codeOf } from './api.fixture.js';
-import { Computer, refusalOf, RfbClient, sizeOfPng } from './computers.fixture.js';
+import { Computer, refusalOf, sizeOfPng } from './computers.fixture.js';
 import { processesWith } from './processes.fixture.js';
 import type { Stack } from './stack.fixture.js';
 
@@ -139,13 +139,13 @@ export const describeComputers = (stack: () => Stack): void => {
       const { status, body } = await api.post<Viewer>(`${computer.path}/viewer`, {});
       expect([status, body]).toMatchObject([201, { mode: 'view', takeover: false }]);
       expect((await fetch(body.url)).headers.get('content-type')).toContain('text/html');
-      const client = await RfbClient.connect(body.socketUrl);
+      const client = await RfbClient.overWebSocket(body.socketUrl);
       expect(client).toMatchObject({ greeting: 'RFB 003.008\n', securityTypes: [1], display });
       const { body: sessions } = await api.get(`${computer.path}/sessions`);
       expect(sessions).toMatchObject({ items: [{ sessionId: body.sessionId, status: 'open' }] });
       expect(await refusalOf(body.socketUrl)).toEqual({ status: 403, code: 'session_used' });
-      client.socket.close();
-      await once(client.socket, 'close');
+      client.close();
+      await client.closed;
       await eventually(async () =>
         expect((await api.get(`${computer.path}/sessions`)).body).toEqual({ items: [] }),
       );
@@ -154,16 +154,15 @@ export const describeComputers = (stack: () => Stack): void => {
     it('refuses actions while a person has taken it over', async () => {
       const viewer = { mode: 'control', takeover: true };
       const { body } = await api.post<Viewer>(`${computer.path}/viewer`, viewer);
-      const { socket } = await RfbClient.connect(body.socketUrl);
+      const person = await RfbClient.overWebSocket(body.socketUrl);
       const refused = await computer.act({ type: 'move', x: 5, y: 5 });
       expect([refused.status, codeOf(refused as never)]).toEqual([409, 'taken_over']);
       expect((await computer.bytes('/screenshot')).status).toBe(200);
-      const closed = once(socket, 'close');
       const { body: ended } = await api.post(`${computer.path}/sessions/close`, {
         sessionId: body.sessionId,
       });
       expect(ended).toEqual({ closed: 1 });
-      await closed;
+      await person.closed;
       await eventually(async () =>
         expect((await computer.act({ type: 'move', x: 5, y: 5 })).status).toBe(200),
       );

@@ -1,4 +1,5 @@
 import { describeComputerLoop } from './computer-loop.suite.js';
+import { describeComputersPage } from './computers-page.suite.js';
 import { describeComputers } from './computers.suite.js';
 import { pairedInstallation } from './paired.fixture.js';
 
@@ -7,3 +8,4 @@ const { stack } = pairedInstallation();
 
 describeComputers(stack);
 describeComputerLoop(stack);
+describeComputersPage(stack);

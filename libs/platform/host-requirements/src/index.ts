@@ -12,6 +12,7 @@ export {
   type HostFacts,
 } from './host-checks.plan.js';
 export { DEFAULT_ADDRESS, findCniPlugin, readHostFacts } from './host-facts.js';
+export { instanceOf, namespaceOf } from './installation.js';
 export { readHostMeans, type HostMeans } from './host-means.js';
 export { hardLimitOfFiles, openFilesLimit, openFilesOfContainerd, WANTED_OPEN_FILES } from './open-files.js';
 export { listPids } from './process-ids.js';
