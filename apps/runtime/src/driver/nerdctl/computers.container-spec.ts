@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DriverFixture } from '../driver-contract/driver.fixture.js';
 import { nerdctlDriverUnderTest } from './__fixtures__/nerdctl-driver.fixture.js';
 import { DESKTOP_IMAGE } from './images/desktop-image.js';
-import { instanceOf, namespaceOf } from './installation.js';
+import { instanceOf, namespaceOf } from '@berth/host-requirements';
 
 describe('computers in containers', () => {
   let host: DriverFixture;
