@@ -1,5 +1,6 @@
 import { AgentClient, boxUnavailable } from '@berth/agent-client';
-import type { AwakeAgent, OpenApp, OpenedApp } from '@berth/contracts/agents';
+import type { OpenApp, OpenedApp } from '@berth/contracts/agents';
+import type { AwakeAgent } from '@berth/contracts/hosting';
 import { runtimeRequests, type TransferTicket } from '@berth/contracts/runtime';
 import { effectOf, isDomainError, stepOf } from '@berth/kernel';
 import { Requester } from '@berth/messaging';

@@ -1,4 +1,5 @@
-import { agentsRequests, type HostFigures } from '@berth/contracts/agents';
+import { agentsRequests } from '@berth/contracts/agents';
+import type { HostFigures } from '@berth/contracts/hosting';
 import { runtimeRequests, type HostView } from '@berth/contracts/runtime';
 import { newId } from '@berth/kernel';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

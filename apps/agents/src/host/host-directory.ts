@@ -1,4 +1,4 @@
-import type { HostFigures } from '@berth/contracts/agents';
+import type { HostFigures } from '@berth/contracts/hosting';
 import { LOST_AFTER_SECONDS, type SeenHost } from '@berth/boxes';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';

@@ -1,4 +1,5 @@
-import type { HostFigures, HostState, HostView } from '@berth/contracts/agents';
+import type { HostState, HostView } from '@berth/contracts/agents';
+import type { HostFigures } from '@berth/contracts/hosting';
 import type { PageRequest } from '@berth/contracts/schema';
 import type { Page } from '@berth/kernel';
 import { Database, decodeCursor, encodeCursor, type SqlRunner } from '@berth/persistence';

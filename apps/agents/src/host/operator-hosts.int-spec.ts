@@ -1,10 +1,5 @@
-import {
-  agentsRequests,
-  type AgentView,
-  type HostRef,
-  type HostView,
-  type ObservedAgent,
-} from '@berth/contracts/agents';
+import { agentsRequests, type AgentView, type HostRef, type HostView } from '@berth/contracts/agents';
+import type { ObservedAgent } from '@berth/contracts/hosting';
 import { runtimeRequests } from '@berth/contracts/runtime';
 import { newId, type CommandEnvelope, type Page, type RequestDefinition } from '@berth/kernel';
 import { eventually } from '@berth/testing';

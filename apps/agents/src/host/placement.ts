@@ -1,4 +1,4 @@
-import type { HostFigures } from '@berth/contracts/agents';
+import type { HostFigures } from '@berth/contracts/hosting';
 import { boxOwner, runtimeRequests, type HostView } from '@berth/contracts/runtime';
 import { EventStore } from '@berth/event-store';
 import { DomainError } from '@berth/kernel';

@@ -1,4 +1,4 @@
-import type { SetEndUserStanding } from '@berth/contracts/agents';
+import type { SetEndUserStanding } from '@berth/contracts/hosting';
 import { Injectable } from '@nestjs/common';
 import { AgentTimeouts } from '../timers/agent-timeouts.js';
 import { DueAgentsQuery } from '../timers/due-agents.query.js';

@@ -1,4 +1,4 @@
-import type { ReportActivity } from '@berth/contracts/agents';
+import type { ReportActivity } from '@berth/contracts/hosting';
 import { Clock, isoTime } from '@berth/kernel';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';

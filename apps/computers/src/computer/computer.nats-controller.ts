@@ -1,4 +1,4 @@
-import type { AwakeAgent } from '@berth/contracts/agents';
+import type { AwakeAgent } from '@berth/contracts/hosting';
 import {
   computersRequests,
   type ComputerRef,

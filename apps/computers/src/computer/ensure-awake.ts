@@ -1,4 +1,4 @@
-import type { AwakeAgent } from '@berth/contracts/agents';
+import type { AwakeAgent } from '@berth/contracts/hosting';
 import type { ComputerRef } from '@berth/contracts/computers';
 import { detach, DomainError, isDomainError, isoTime, stepOf } from '@berth/kernel';
 import { pause, within } from '@berth/supervision';

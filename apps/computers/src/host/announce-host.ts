@@ -1,4 +1,4 @@
-import type { AnnounceHost, HostOrders, ObservedAgent } from '@berth/contracts/agents';
+import type { AnnounceHost, HostOrders, ObservedAgent } from '@berth/contracts/hosting';
 import { EventStore } from '@berth/event-store';
 import { detach, DomainError, isoTime, type CommandEnvelope } from '@berth/kernel';
 import { logIdentity } from '@berth/messaging';

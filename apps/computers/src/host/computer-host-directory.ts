@@ -1,5 +1,5 @@
 import type { SeenHost } from '@berth/boxes';
-import type { AnnounceHost } from '@berth/contracts/agents';
+import type { AnnounceHost } from '@berth/contracts/hosting';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 

@@ -1,4 +1,4 @@
-import type { AnnounceHost, HostOrders, ReportActivity, ReportObservation } from '@berth/contracts/agents';
+import type { AnnounceHost, HostOrders, ReportActivity, ReportObservation } from '@berth/contracts/hosting';
 import { computersRequests } from '@berth/contracts/computers';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';

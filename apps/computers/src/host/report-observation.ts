@@ -1,4 +1,4 @@
-import type { ReportObservation } from '@berth/contracts/agents';
+import type { ReportObservation } from '@berth/contracts/hosting';
 import { detach, isoTime } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
 import { ComputerCommandHandler, systemOrigin } from '../computer/computer.command-handler.js';

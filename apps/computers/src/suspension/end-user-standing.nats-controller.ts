@@ -1,5 +1,5 @@
 import { EndUserSuspensions } from '@berth/boxes';
-import type { SetEndUserStanding } from '@berth/contracts/agents';
+import type { SetEndUserStanding } from '@berth/contracts/hosting';
 import { computersRequests } from '@berth/contracts/computers';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';

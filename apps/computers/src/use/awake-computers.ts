@@ -1,6 +1,5 @@
 import { AgentClient } from '@berth/agent-client';
-import type { AwakeAgent } from '@berth/contracts/agents';
-import type { OpenedTransfer } from '@berth/contracts/files';
+import type { AwakeAgent, OpenedTransfer } from '@berth/contracts/hosting';
 import { runtimeRequests, type Transfer } from '@berth/contracts/runtime';
 import { effectOf, isDomainError } from '@berth/kernel';
 import { Requester } from '@berth/messaging';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ComputerExec } from '@berth/contracts/computers';
-import { executionIdOf, type ExecutionView } from '@berth/contracts/exec';
+import { executionIdOf } from '@berth/contracts/exec';
+import type { ExecutionView } from '@berth/contracts/hosting';
 import { runtimeRequests, type ExecutionOutcome } from '@berth/contracts/runtime';
 import { Clock, DomainError, effectOf, isDomainError, isoTime } from '@berth/kernel';
 import { Requester } from '@berth/messaging';

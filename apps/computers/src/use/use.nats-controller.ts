@@ -9,8 +9,7 @@ import {
   type PutComputerFile,
   type ReportActions,
 } from '@berth/contracts/computers';
-import type { ExecutionView } from '@berth/contracts/exec';
-import type { OpenedStage, OpenedTransfer, PutFile } from '@berth/contracts/files';
+import type { ExecutionView, OpenedStage, OpenedTransfer, PutFile } from '@berth/contracts/hosting';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
 import { ComputerTransfers } from './computer-transfers.js';

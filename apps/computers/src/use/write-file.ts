@@ -1,6 +1,7 @@
 import { isStaleEpoch } from '@berth/agent-client';
 import type { PutComputerFile } from '@berth/contracts/computers';
-import { pathProblem, type PutFile } from '@berth/contracts/files';
+import { pathProblem } from '@berth/contracts/files';
+import type { PutFile } from '@berth/contracts/hosting';
 import { runtimeRequests } from '@berth/contracts/runtime';
 import { Clock, DomainError, effectOf, isDomainError, isoTime } from '@berth/kernel';
 import { Requester } from '@berth/messaging';

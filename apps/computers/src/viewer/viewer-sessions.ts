@@ -1,5 +1,5 @@
 import type { ComputerRef, ConnectViewer, OpenViewer, ViewerSessionView } from '@berth/contracts/computers';
-import type { OpenedTransfer } from '@berth/contracts/files';
+import type { OpenedTransfer } from '@berth/contracts/hosting';
 import { Clock, deriveId, isId, isoTime } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
 import { EnsureAwakeHandler } from '../computer/ensure-awake.js';

@@ -8,7 +8,7 @@ import {
   type OpenViewer,
   type ViewerSessionView,
 } from '@berth/contracts/computers';
-import type { OpenedTransfer } from '@berth/contracts/files';
+import type { OpenedTransfer } from '@berth/contracts/hosting';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
 import { CloseSessionsHandler } from './close-sessions.js';

@@ -1,5 +1,5 @@
 import { isStaleEpoch, untilReached, AgentClient } from '@berth/agent-client';
-import type { AwakeAgent } from '@berth/contracts/agents';
+import type { AwakeAgent, PutFile, StagedRef } from '@berth/contracts/hosting';
 import {
   fileNameOf,
   pathProblem,
@@ -7,9 +7,7 @@ import {
   type DiscardStaged,
   type MovePath,
   type PutAttachment,
-  type PutFile,
   type PutStaged,
-  type StagedRef,
 } from '@berth/contracts/files';
 import { runtimeRequests, type FileCommand, type StagedTarget } from '@berth/contracts/runtime';
 import { DomainError, isDomainError } from '@berth/kernel';

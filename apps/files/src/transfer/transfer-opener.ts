@@ -1,10 +1,8 @@
 import { AgentClient, boxUnavailable } from '@berth/agent-client';
-import type { AwakeAgent } from '@berth/contracts/agents';
+import type { AwakeAgent, OpenedStage, OpenedTransfer } from '@berth/contracts/hosting';
 import {
   FILE_LIMIT_BYTES,
   type OpenDownload,
-  type OpenedStage,
-  type OpenedTransfer,
   type OpenList,
   type OpenTransfer,
   pathProblem,

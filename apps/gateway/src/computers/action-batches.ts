@@ -7,7 +7,7 @@ import {
   type ComputerRef,
   type PlanOutcome,
 } from '@berth/contracts/computers';
-import type { OpenedTransfer } from '@berth/contracts/files';
+import type { OpenedTransfer } from '@berth/contracts/hosting';
 import { DomainError, isDomainError } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Injectable } from '@nestjs/common';

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import type { OpenedTransfer } from '@berth/contracts/files';
+import type { OpenedTransfer } from '@berth/contracts/hosting';
 import { isDomainError } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
 import { withFreshTicket, type Open } from '../hosts/fresh-ticket.js';

@@ -1,5 +1,6 @@
 import { detach } from '@berth/kernel';
-import { filesRequests, type OpenedStage, type StagedRef } from '@berth/contracts/files';
+import { filesRequests } from '@berth/contracts/files';
+import type { OpenedStage, StagedRef } from '@berth/contracts/hosting';
 import { asWithoutEffect } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Injectable } from '@nestjs/common';

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
-import { FILE_LIMIT_BYTES, type OpenedStage, type StagedRef } from '@berth/contracts/files';
+import { FILE_LIMIT_BYTES } from '@berth/contracts/files';
+import type { OpenedStage, StagedRef } from '@berth/contracts/hosting';
 import { isDomainError, type ErrorKind } from '@berth/kernel';
 import { payloadTooLarge } from '../http/error-response.js';
 import { readText, type AgentTransfers } from './agent-transfer.js';

@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
-import { FILE_LIMIT_BYTES, filesRequests, uploadForm, type PutFile } from '@berth/contracts/files';
+import { FILE_LIMIT_BYTES, filesRequests, uploadForm } from '@berth/contracts/files';
+import type { PutFile } from '@berth/contracts/hosting';
 import { Requester } from '@berth/messaging';
 import { Controller, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';

@@ -1,4 +1,4 @@
-import type { OpenedTransfer } from '@berth/contracts/files';
+import type { OpenedTransfer } from '@berth/contracts/hosting';
 import { agentUnavailable, TicketLost } from '../http/transfer-refusal.js';
 
 /** Maximum number of tickets per transfer. */

@@ -10,7 +10,8 @@ import {
   type HostView,
 } from '@berth/contracts/agents';
 import { LOG_LEVELS, LOG_SOURCES, type LogEntry } from '@berth/contracts/runtime';
-import { EXECUTION_STATUSES, type ExecutionSummary } from '@berth/contracts/exec';
+import { type ExecutionSummary } from '@berth/contracts/exec';
+import { EXECUTION_STATUSES } from '@berth/contracts/hosting';
 import type { DeadLetterView, ProjectionView } from '@berth/contracts/operations';
 import type { AgentStats } from '../agents/agent-stats.js';
 import { DISK_HEALTH, type HealthView } from '../health/health.view.js';

@@ -1,4 +1,5 @@
-import { MAX_USAGE_DAYS, type UsageReport } from '@berth/contracts/billing';
+import { type UsageReport } from '@berth/contracts/billing';
+import { MAX_USAGE_DAYS } from '@berth/contracts/schema';
 import { isoTime } from '@berth/kernel';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { prefers } from '../http/prefers.js';

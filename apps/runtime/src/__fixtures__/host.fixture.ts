@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { ReportObservation } from '@berth/contracts/agents';
+import type { ReportObservation } from '@berth/contracts/hosting';
 import type { ChangeFile, FileChange, StartAgent, Transfer } from '@berth/contracts/runtime';
 import type { DeliverToProgram } from '@berth/guest-protocol';
 import { newId } from '@berth/kernel';

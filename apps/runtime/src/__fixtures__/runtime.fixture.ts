@@ -3,13 +3,8 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  agentsRequests,
-  type AnnounceHost,
-  type HostOrders,
-  type ReportActivity,
-  type ReportObservation,
-} from '@berth/contracts/agents';
+import { agentsRequests } from '@berth/contracts/agents';
+import type { AnnounceHost, HostOrders, ReportActivity, ReportObservation } from '@berth/contracts/hosting';
 import { runtimeRequests, type StartAgent } from '@berth/contracts/runtime';
 import { HandleRequest, NatsLink, Requester, startService, type RunningService } from '@berth/messaging';
 import { eventually, programArguments, startTestInfra, type TestInfra } from '@berth/testing';

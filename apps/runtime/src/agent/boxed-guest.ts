@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ActivityKind } from '@berth/contracts/agents';
+import type { ActivityKind } from '@berth/contracts/hosting';
 import type { DeliveredMessage, StartedAgent } from '@berth/contracts/runtime';
 import { detach, type DomainError, isDomainError } from '@berth/kernel';
 import { DELIVERY_ABANDONED_CODE, type DeliverToProgram } from '@berth/guest-protocol';

@@ -1,4 +1,4 @@
-import type { ReportObservation } from '@berth/contracts/agents';
+import type { ReportObservation } from '@berth/contracts/hosting';
 import type { Logger } from '@berth/telemetry';
 import type { Driver } from '../driver/driver.js';
 import type { GuestClient } from '../guest/guest-client.js';

@@ -1,4 +1,4 @@
-import type { ReportActivity } from '@berth/contracts/agents';
+import type { ReportActivity } from '@berth/contracts/hosting';
 import { boxOwner, type BoxOwner } from '@berth/contracts/runtime';
 import { detach, isoTime } from '@berth/kernel';
 import { Requester } from '@berth/messaging';

@@ -1,4 +1,4 @@
-import type { AnnounceHost, HostOrders, ReportActivity, ReportObservation } from '@berth/contracts/agents';
+import type { AnnounceHost, HostOrders, ReportActivity, ReportObservation } from '@berth/contracts/hosting';
 import { computersRequests } from '@berth/contracts/computers';
 import { runtimeRequests } from '@berth/contracts/runtime';
 import { HandleRequest, startService, type RunningService } from '@berth/messaging';

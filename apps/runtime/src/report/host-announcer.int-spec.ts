@@ -1,4 +1,4 @@
-import type { AnnounceHost, HostFigures, HostOrders } from '@berth/contracts/agents';
+import type { AnnounceHost, HostFigures, HostOrders } from '@berth/contracts/hosting';
 import type { Requester } from '@berth/messaging';
 import { eventually } from '@berth/testing';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import type { HostFigures } from '@berth/contracts/agents';
+import type { HostFigures } from '@berth/contracts/hosting';
 import { Inject, Injectable } from '@nestjs/common';
 import { RuntimeConfig } from '../config.js';
 import { DiskPromises } from '../disk/disk-promises.js';

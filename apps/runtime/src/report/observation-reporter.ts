@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { detach } from '@berth/kernel';
-import type { ReportObservation } from '@berth/contracts/agents';
+import type { ReportObservation } from '@berth/contracts/hosting';
 import { Requester } from '@berth/messaging';
 import { HostIdentity } from '@berth/service';
 import { Logger } from '@berth/telemetry';

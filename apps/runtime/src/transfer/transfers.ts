@@ -1,4 +1,4 @@
-import type { ActivityKind } from '@berth/contracts/agents';
+import type { ActivityKind } from '@berth/contracts/hosting';
 import type { OpenTransfer, Transfer } from '@berth/contracts/runtime';
 import { Injectable } from '@nestjs/common';
 import { staleEpoch } from '../agent/agent-refusals.js';

@@ -62,16 +62,3 @@ export interface EnvVarView {
   readonly isSecret: boolean;
   readonly updatedAt: string;
 }
-
-/** What an agent was used for; `computer`: a computer, for anything. */
-export type ActivityKind =
-  | 'computer'
-  | 'chat'
-  | 'file'
-  | 'exec'
-  | 'console'
-  | 'app'
-  | 'llm'
-  | 'webhook'
-  | 'schedule'
-  | 'start';

@@ -9,19 +9,21 @@ import type {
   ListAgentsQuery,
   ResourcesBody,
 } from './agents.schemas.js';
-import type {
-  AgentCounts,
-  AgentOfEndUser,
-  CountOfEndUsers,
-  ForgetEndUser,
-  SetEndUserStanding,
-} from './end-users.requests.js';
+import type { AgentCounts, AgentOfEndUser, CountOfEndUsers, ForgetEndUser } from './end-users.requests.js';
 import type { DeployBody } from './deployments.schemas.js';
 import type { DeploymentView } from './deployment.view.js';
 import type { PageRequest } from '../schema/index.js';
 import type { HostView } from './host.view.js';
-import type { AnnounceHost, HostOrders, ReportActivity, ReportObservation } from './host-reports.js';
-import type { ActivityKind, AgentState, AgentView, EnvVarView, TemplateView } from './agent.view.js';
+import type {
+  ActivityKind,
+  AnnounceHost,
+  AwakeAgent,
+  HostOrders,
+  ReportActivity,
+  ReportObservation,
+  SetEndUserStanding,
+} from '../hosting/index.js';
+import type { AgentState, AgentView, EnvVarView, TemplateView } from './agent.view.js';
 
 /** A null `idleTtlSeconds` takes the default, 900. */
 export interface CreateAgent
@@ -72,16 +74,6 @@ export interface EnsureAwake extends CommandEnvelope {
   readonly asleep?: 'wake' | 'refuse';
   /** Names one attempt of the command, with which the caller first sends `refuse` and a moment later `wake`. */
   readonly attempt?: string;
-}
-
-/** The host and epoch of an awake agent. Requests to the host carry this epoch. */
-export interface AwakeAgent {
-  readonly agentId: string;
-  /** The end user who owns the agent; null or absent without one. */
-  readonly endUserId?: string | null;
-  readonly host: string;
-  readonly epoch: number;
-  readonly guest: { readonly version: string; readonly capabilities: readonly string[] };
 }
 
 export interface OpenApp extends CommandEnvelope {

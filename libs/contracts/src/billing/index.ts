@@ -18,11 +18,4 @@ export {
   type UsageVerification,
   type VerifyUsage,
 } from './billing.requests.js';
-export {
-  MAX_USAGE_DAYS,
-  MAX_USAGE_ROWS,
-  usageQuery,
-  usageRecountQuery,
-  type UsageQuery,
-  type UsageRecountQuery,
-} from './billing.schemas.js';
+export { usageQuery, usageRecountQuery, type UsageQuery, type UsageRecountQuery } from './billing.schemas.js';

@@ -2,13 +2,16 @@ import { defineRequest, type CommandEnvelope, type Page } from '@berth/kernel';
 import type {
   AnnounceHost,
   AwakeAgent,
+  ExecutionView,
   HostOrders,
+  OpenedStage,
+  OpenedTransfer,
+  PutFile,
   ReportActivity,
   ReportObservation,
   SetEndUserStanding,
-} from '../agents/index.js';
-import type { ExecutionView, SubmitExecution } from '../exec/index.js';
-import type { OpenedStage, OpenedTransfer, PutFile, StagedRef } from '../files/index.js';
+  StagedRef,
+} from '../hosting/index.js';
 import type { NullWhenAbsent } from '../schema/index.js';
 import type { ComputerView, ViewerMode, ViewerSessionView } from './computer.view.js';
 import type { ListComputersQuery, ScreenshotQuery } from './computers.schemas.js';
@@ -68,7 +71,11 @@ export interface ReportActions extends ComputerRef {
 
 export interface OpenScreenshot extends OpenComputerTransfer, ScreenshotQuery {}
 
-export interface ComputerExec extends ComputerRef, Pick<SubmitExecution, 'command' | 'cwd' | 'env'> {
+export interface ComputerExec extends ComputerRef {
+  /** A shell command; the gateway has already quoted a list of arguments. */
+  readonly command: string;
+  readonly cwd: string | null;
+  readonly env: { readonly [name: string]: string };
   /** null means 60. */
   readonly timeoutSeconds: number | null;
 }

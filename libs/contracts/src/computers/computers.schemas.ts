@@ -9,12 +9,12 @@ import {
   pageMembers,
   RESOURCE_NAME,
   text,
+  usageMembers,
   whole,
   withDefault,
   type Shape,
 } from '../schema/index.js';
-import { submitBody } from '../exec/index.js';
-import { usageQuery } from '../billing/index.js';
+import { commandMembers } from '../hosting/index.js';
 import { COMPUTER_STATUSES, VIEWER_MODES } from './computer.view.js';
 
 const DEFAULT_IDLE_SECONDS = 900;
@@ -77,13 +77,13 @@ export type ScreenshotQuery = Shape<typeof screenshotQuery>;
 /** `POST /api/v1/computers/{computer_id}/exec` */
 export const computerExecBody = Type.Object(
   {
-    command: submitBody.properties.command,
+    command: commandMembers.command,
     detached: Type.Optional(
       orNull(Type.Literal(false), { description: 'Commands of computers are attached: true is 400.' }),
     ),
-    timeout: submitBody.properties.timeout,
-    cwd: submitBody.properties.cwd,
-    env: submitBody.properties.env,
+    timeout: commandMembers.timeout,
+    cwd: commandMembers.cwd,
+    env: commandMembers.env,
   },
   { $id: 'ComputerExecBody' },
 );
@@ -114,11 +114,7 @@ export type CloseSessionsBody = Shape<typeof closeSessionsBody>;
 
 /** `GET /api/v1/computers/usage` */
 export const computerUsageQuery = Type.Object({
-  from: usageQuery.properties.from,
-  to: usageQuery.properties.to,
-  externalUserId: usageQuery.properties.externalUserId,
+  ...usageMembers,
   computerId: Type.Optional(text({ max: 64 }, { description: 'Only this computer.' })),
-  cursor: usageQuery.properties.cursor,
-  limit: usageQuery.properties.limit,
 });
 export type ComputerUsageQuery = Shape<typeof computerUsageQuery>;

@@ -5,14 +5,10 @@ export {
   type DiscardStaged,
   type MovePath,
   type OpenDownload,
-  type OpenedStage,
-  type OpenedTransfer,
   type OpenList,
   type OpenTransfer,
   type PutAttachment,
-  type PutFile,
   type PutStaged,
-  type StagedRef,
 } from './files.requests.js';
 export {
   downloadQuery,

@@ -1,4 +1,5 @@
-import { agentsRequests, type AwakeAgent, type EnsureAwake } from '@berth/contracts/agents';
+import { agentsRequests, type EnsureAwake } from '@berth/contracts/agents';
+import type { AwakeAgent } from '@berth/contracts/hosting';
 import { computersRequests, type ComputerRef } from '@berth/contracts/computers';
 import { DomainError, effectOf, newId, type RequestDefinition } from '@berth/kernel';
 import { beforeEach, describe, expect, it } from 'vitest';

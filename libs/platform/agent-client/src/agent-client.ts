@@ -1,9 +1,5 @@
-import {
-  agentsRequests,
-  type ActivityKind,
-  type AwakeAgent,
-  type LocatedAgent,
-} from '@berth/contracts/agents';
+import { agentsRequests, type LocatedAgent } from '@berth/contracts/agents';
+import type { ActivityKind, AwakeAgent } from '@berth/contracts/hosting';
 import { computersRequests } from '@berth/contracts/computers';
 import { boxOwner } from '@berth/contracts/runtime';
 import {

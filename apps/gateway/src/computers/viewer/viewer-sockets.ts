@@ -1,5 +1,5 @@
 import { computersRequests, type FoundViewer } from '@berth/contracts/computers';
-import type { OpenedTransfer } from '@berth/contracts/files';
+import type { OpenedTransfer } from '@berth/contracts/hosting';
 import { DomainError, detach, isDomainError, newId, type CommandEnvelope } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { pause } from '@berth/supervision';

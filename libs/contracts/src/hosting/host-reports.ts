@@ -1,5 +1,5 @@
-import type { ActivityKind } from './agent.view.js';
-import type { HostFigures } from './host.view.js';
+import type { ActivityKind } from './activity-kind.js';
+import type { HostFigures } from './host-figures.js';
 import type { ObservedAgent, WantedIdleTime } from './observed-agent.js';
 
 /** What a host observed about an agent. An observation at an old epoch changes nothing. */
