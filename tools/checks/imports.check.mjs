@@ -21,6 +21,7 @@ const USED_BY_PLATFORM = new Set([
   '@berth/agent-client → @berth/contracts/agents',
   '@berth/agent-client → @berth/contracts/computers',
   '@berth/agent-client → @berth/contracts/hosting',
+  '@berth/agent-client → @berth/contracts/runtime',
   '@berth/operator-file → @berth/contracts/accounts',
   '@berth/operator-file → @berth/contracts/schema',
   '@berth/personal-data → @berth/contracts/end-users',
