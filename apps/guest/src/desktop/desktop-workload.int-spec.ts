@@ -24,6 +24,12 @@ describe('a guest with a desktop', () => {
     expect(lines[3]).toContain('_NET_SUPPORTED');
   });
 
+  it('has its window manager as soon as it has started', async () => {
+    const other = await ComputerFixture.open();
+    expect(await other.run('xprop -root _NET_SUPPORTING_WM_CHECK')).toMatch(/window id # 0x/);
+    await other.close();
+  });
+
   it('gives it a folder that only its user enters', () => {
     const { mode, uid } = statSync(computer.runtimeFolder);
     expect(mode & 0o777).toBe(0o700);
