@@ -65,7 +65,7 @@ describe('a guest with a desktop', () => {
     await computer.closeViewers(null);
     await viewer.closed;
     const watcher = await computer.view('vws_2', 'view');
-    const batch = computer.begin({ action: 'hold_key', text: 'ctrl', duration: 60 });
+    const batch = computer.begin({ action: 'hold_key', text: 'ctrl', duration: 20 });
     const kinds: string[] = [];
     await expect
       .poll(async () => kinds.push(...(await window.read()).map(({ kind }) => kind)), { timeout: 10_000 })
