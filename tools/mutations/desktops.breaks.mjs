@@ -90,8 +90,8 @@ export const DESKTOPS = [
   {
     guarantee: 'A batch whose desktop is lost has no outcome.',
     file: RUN,
-    find: "code === 'display_lost' || ",
-    replace: '',
+    find: 'cursor: await pointer.position(),',
+    replace: 'cursor: await pointer.position().catch(() => ({ x: 0, y: 0 })),',
     test: WORKLOAD_INT,
     title: 'ends a batch whose X server is killed without an outcome, reports that, and starts another',
   },

@@ -24,6 +24,12 @@ describe('a guest with a desktop', () => {
     expect(lines[3]).toContain('_NET_SUPPORTED');
   });
 
+  it('has its window manager as soon as it has started', async () => {
+    const other = await ComputerFixture.open();
+    expect(await other.run('xprop -root _NET_SUPPORTING_WM_CHECK')).toMatch(/window id # 0x/);
+    await other.close();
+  });
+
   it('gives it a folder that only its user enters', () => {
     const { mode, uid } = statSync(computer.runtimeFolder);
     expect(mode & 0o777).toBe(0o700);
@@ -59,7 +65,7 @@ describe('a guest with a desktop', () => {
     await computer.closeViewers(null);
     await viewer.closed;
     const watcher = await computer.view('vws_2', 'view');
-    const batch = computer.begin({ action: 'hold_key', text: 'ctrl', duration: 60 });
+    const batch = computer.begin({ action: 'hold_key', text: 'ctrl', duration: 20 });
     const kinds: string[] = [];
     await expect
       .poll(async () => kinds.push(...(await window.read()).map(({ kind }) => kind)), { timeout: 10_000 })
