@@ -98,7 +98,7 @@ export class ActionBatches {
 }
 
 const imagesOf = ({ units, closing }: PlanOutcome): number =>
-  units.filter((unit) => unit.seen?.kind === 'image' || unit.closing !== undefined).length +
+  units.filter((unit) => unit.closing !== undefined || unit.seen?.kind === 'image').length +
   (closing === null ? 0 : 1);
 
 /** Until a host has the plan, nothing is done. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
-import { computersRequests, type PlanOutcome } from '@berth/contracts/computers';
+import { computersRequests, planActions, type PlanOutcome } from '@berth/contracts/computers';
 import { DomainError, newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -14,8 +14,12 @@ type Respond = (response: ServerResponse, plan: Readonly<Record<string, unknown>
 const computer = aComputer({ display: { width: 1_000, height: 500 } });
 const path = `/api/v1/computers/${computer.id}/actions`;
 const CLICK = { type: 'click', x: 10, y: 20 };
-const NOTHING_SEEN = { error: null, seen: null } as const;
-const DONE: PlanOutcome = { units: [NOTHING_SEEN], cursor: { x: 10, y: 20 }, closing: null, durationMs: 5 };
+const DONE: PlanOutcome = {
+  units: [{ error: null, seen: null }],
+  cursor: { x: 10, y: 20 },
+  closing: null,
+  durationMs: 5,
+};
 
 let test: TestGateway;
 let host: Server;
@@ -93,14 +97,7 @@ describe('actions', () => {
         durationMs: 5,
       },
     ]);
-    expect(Object.keys(sent as object).sort()).toEqual([
-      'screen',
-      'screenshot',
-      'stopOnError',
-      'units',
-      'waitMs',
-    ]);
-    expect(sent).toMatchObject({ stopOnError: true, screenshot: false });
+    expect(sent).toEqual(planActions({ actions: [use], scale: 0.5 }, computer.display));
   });
 
   it('beyond the display are 400 `invalid_action` with every bad member and the outputs for the model, and nothing is done', async () => {
@@ -234,9 +231,9 @@ describe('the report of actions', () => {
           ...DONE,
           units: [
             { error: null, seen: { kind: 'image', image } },
-            { error: { code: 'failed', message: 'No.' } },
+            { error: { code: 'failed', message: 'No.' }, seen: null },
           ],
-          screenshot: image,
+          closing: image,
         }),
       );
     expect((await act({ actions: [{ type: 'screenshot' }, CLICK, CLICK], screenshot: true })).status).toBe(
