@@ -1,17 +1,18 @@
-import type {
-  AgentEpoch,
-  IdleTime,
-  ObservedAgent,
-  ReplaceEnv,
-  StartAgent,
-  StartedAgent,
-  ThawAgent,
+import {
+  boxUnavailable,
+  type AgentEpoch,
+  type IdleTime,
+  type ObservedAgent,
+  type ReplaceEnv,
+  type StartAgent,
+  type StartedAgent,
+  type ThawAgent,
 } from '@berth/contracts/runtime';
 import { detach, isDomainError } from '@berth/kernel';
 import pLimit from 'p-limit';
 import { canThaw, observedAgent, type CurrentGuest, type Life } from './agent-life.js';
 import { NO_BOX, type AgentRecord } from './agent-record.js';
-import { agentNotFrozen, agentNotOnHost, agentUnavailable, staleEpoch } from './agent-refusals.js';
+import { agentNotFrozen, agentNotOnHost, staleEpoch } from './agent-refusals.js';
 import type { HostedAgentDeps } from './hosted-agent-deps.js';
 import type { BoxedGuest } from './boxed-guest.js';
 import { explainKill } from './explain-kill.js';
@@ -246,7 +247,7 @@ export class HostedAgent {
     this.#life = { at: 'frozen', guest };
     if (await freezeGuest(this.deps, this.agentId, guest)) return;
     await this.#wakeWithRunningCommands(guest);
-    throw agentUnavailable('The agent cannot be put to sleep right now.');
+    throw boxUnavailable(this.agentId, 'cannot be put to sleep right now.');
   }
 
   async #sleepIfIdle(guest: BoxedGuest): Promise<void> {
