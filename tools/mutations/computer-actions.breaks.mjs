@@ -185,7 +185,7 @@ export const COMPUTER_ACTIONS = [
   },
   {
     guarantee: 'An item that is skipped is answered with the screen.',
-    file: PLAN,
+    file: `${ACTIONS}/action-plan.ts`,
     find: 'screenshot || units.slice(begun).some(hasClosingImage);',
     replace: 'screenshot && units.slice(begun).some(hasClosingImage);',
     test: ANSWER_SPEC,

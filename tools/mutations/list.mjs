@@ -3,6 +3,7 @@ import { AGENTS } from './agents.breaks.mjs';
 import { CLI } from './cli.breaks.mjs';
 import { COMPUTER_ACTIONS } from './computer-actions.breaks.mjs';
 import { COMPUTER_HOSTS } from './computer-hosts.breaks.mjs';
+import { DESKTOPS } from './desktops.breaks.mjs';
 import { DOORS } from './doors.breaks.mjs';
 import { END_USERS } from './end-users.breaks.mjs';
 import { EXECUTIONS } from './executions.breaks.mjs';
@@ -21,6 +22,7 @@ const AREAS = {
   accounts: ACCOUNTS,
   agents: AGENTS,
   cli: CLI,
+  desktops: DESKTOPS,
   doors: DOORS,
   'end-users': END_USERS,
   executions: EXECUTIONS,

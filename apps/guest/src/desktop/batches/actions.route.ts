@@ -1,5 +1,6 @@
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { GUEST_ROUTES } from '@berth/guest-protocol';
 import type { ActionPlan } from '@berth/contracts/computers/plan';
 import { notUnderstood } from '../../guest-requests.js';
@@ -38,10 +39,6 @@ const readPlan = (body: unknown): ActionPlan => {
 };
 
 const write = async (response: ServerResponse, outcome: BatchOutcome): Promise<void> => {
-  for (const piece of piecesOf(outcome)) {
-    if (response.destroyed) return;
-    if (response.write(piece)) continue;
-    await Promise.race([once(response, 'drain'), once(response, 'close')]);
-  }
-  response.end('\n');
+  // A caller that hangs up wants no more of it.
+  await pipeline(Readable.from(piecesOf(outcome)), response).catch(() => undefined);
 };

@@ -48,7 +48,6 @@ export class BatchRun {
     const { keyboard, pointer } = this.ground.desktop;
     try {
       const units = await this.#units();
-      await keyboard.releaseAll();
       return {
         units,
         closing: needsClosingImage(this.plan, units.length) ? await this.#stillScreen() : null,

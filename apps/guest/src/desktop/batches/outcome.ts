@@ -27,7 +27,7 @@ export interface BatchOutcome {
   readonly durationMs: number;
 }
 
-/** The JSON of the `PlanOutcome`, in pieces of at most one image. */
+/** The line with the JSON of the `PlanOutcome`, in pieces of at most one image. */
 export const piecesOf = function* ({ units, ...rest }: BatchOutcome): Generator<string> {
   yield '{"units":[';
   for (const [index, unit] of units.entries())
@@ -36,7 +36,7 @@ export const piecesOf = function* ({ units, ...rest }: BatchOutcome): Generator<
     ...rest,
     closing: rest.closing === null ? null : toImage(rest.closing),
   };
-  yield `],${JSON.stringify(last).slice(1)}`;
+  yield `],${JSON.stringify(last).slice(1)}\n`;
 };
 
 const toUnitOutcome = ({ error, seen, closing }: UnitResult): UnitOutcome => {

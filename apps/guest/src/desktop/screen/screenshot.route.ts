@@ -7,7 +7,7 @@ import { desktopUnavailable, type FindDesktop } from '../find-desktop.js';
 import type { ImageRequest } from './screen.js';
 
 /** Images that are in memory at a time until their callers have read them; the others wait. */
-const IMAGES_AT_A_TIME = 8;
+const IMAGES_AT_A_TIME = 4;
 const DESKTOP_WITHIN_MS = 10_000;
 
 /** `GET /v1/desktop/screenshot?format=&quality=&scale=` */

@@ -18,6 +18,8 @@ export interface FolderOwner {
 }
 
 const SHELL = '/bin/sh';
+/** Where its tools are, whatever the desktop's programs are found by. */
+const TOOLS = '/usr/bin:/bin';
 /** Reads a line for each file: its path, mode and bytes. Its arguments would show secrets to other users of the host. */
 const MAKE = `set -e
 umask 077
@@ -57,7 +59,7 @@ const runAsOwner = async (
   args: readonly string[],
   input: string,
 ): Promise<boolean> => {
-  const command = asAgent(runAs, { file: SHELL, args, env: { PATH: path } });
+  const command = asAgent(runAs, { file: SHELL, args, env: { PATH: `${path}:${TOOLS}` } });
   const child = spawn(command.file, command.args, {
     cwd: '/',
     env: command.env,
