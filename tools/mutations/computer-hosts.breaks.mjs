@@ -15,8 +15,8 @@ export const COMPUTER_HOSTS = [
     file: PLACEMENT,
     find: '(!desktops || figures?.desktops === true)',
     replace: '(desktops || !desktops || figures !== null)',
-    test: PLACEMENT_SPEC,
-    title: 'is placed on the host with the most free memory of those that have desktops',
+    test: 'apps/agents/src/host/placement.spec.ts',
+    title: 'for a computer only if it has desktops, which hosts of earlier versions do not say',
   },
   {
     guarantee: 'A host that has lost its desktops since its announcement gets no computer.',
@@ -32,7 +32,7 @@ export const COMPUTER_HOSTS = [
     find: '!present.some(({ desktops }) => desktops === true)',
     replace: '!present.every(({ desktops }) => desktops === true)',
     test: PLACEMENT_SPEC,
-    title: 'is refused for the moment if no host with desktops has no room',
+    title: 'is refused for the moment if no host with desktops %s',
   },
   {
     guarantee: 'A host that is down for the moment makes computers not unsupported.',
@@ -40,7 +40,7 @@ export const COMPUTER_HOSTS = [
     find: 'present.length > 0 && !present.some(',
     replace: 'present.length >= 0 && !present.some(',
     test: PLACEMENT_SPEC,
-    title: 'is refused for the moment if no host with desktops responds',
+    title: 'is refused for the moment if no host with desktops %s',
   },
   {
     guarantee: 'The placement of a computer is taken for no unfinished creation of an agent.',
@@ -150,11 +150,11 @@ export const COMPUTER_HOSTS = [
   },
   {
     guarantee: 'A computer that cannot be reached has an error of computers.',
-    file: 'libs/platform/agent-client/src/until-reached.ts',
+    file: 'libs/contracts/src/runtime/box-owner.ts',
     find: "boxOwner(boxId) === 'computers'",
     replace: 'boxOwner(boxId) === undefined',
     test: CLIENT_SPEC,
-    title: 'fails with an error of computers when it cannot be reached',
+    title: 'fails with an error of computers when it %s',
   },
   {
     guarantee: 'Containers of computers are found again.',

@@ -1,4 +1,4 @@
-import { AgentClient, boxUnavailable } from '@berth/agent-client';
+import { AgentClient, nothingDone } from '@berth/agent-client';
 import type { OpenApp, OpenedApp } from '@berth/contracts/agents';
 import type { AwakeAgent } from '@berth/contracts/hosting';
 import { runtimeRequests, type TransferTicket } from '@berth/contracts/runtime';
@@ -44,7 +44,7 @@ export class OpenAppHandler {
       // The host may have issued a ticket that never arrived; it expires unused, so the caller may try again.
       const isOutage = isDomainError(error, 'unavailable') || isDomainError(error, 'timeout');
       if (isOutage && effectOf(error) !== 'none')
-        throw boxUnavailable(agentId, 'cannot be reached; try again.', error);
+        throw nothingDone(agentId, 'cannot be reached; try again.', error);
       throw error;
     }
   }

@@ -1,4 +1,4 @@
-import { AgentClient, boxUnavailable } from '@berth/agent-client';
+import { AgentClient, nothingDone } from '@berth/agent-client';
 import type { AwakeAgent, OpenedStage, OpenedTransfer } from '@berth/contracts/hosting';
 import {
   FILE_LIMIT_BYTES,
@@ -78,7 +78,7 @@ export class TransferOpener {
       // The host may have issued a ticket that never arrived; it expires unused, so the caller may try again.
       const isOutage = isDomainError(error, 'unavailable') || isDomainError(error, 'timeout');
       if (isOutage && effectOf(error) !== 'none')
-        throw boxUnavailable(agentId, 'cannot be reached; try again.', error);
+        throw nothingDone(agentId, 'cannot be reached; try again.', error);
       throw error;
     }
   }

@@ -1,19 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type {
-  AgentEpoch,
-  IdleTime,
-  ObservedAgent,
-  ReplaceEnv,
-  StartAgent,
-  StartedAgent,
-  ThawAgent,
+import {
+  boxUnavailable,
+  type AgentEpoch,
+  type IdleTime,
+  type ObservedAgent,
+  type ReplaceEnv,
+  type StartAgent,
+  type StartedAgent,
+  type ThawAgent,
 } from '@berth/contracts/runtime';
 import { detach, isDomainError } from '@berth/kernel';
 import pLimit from 'p-limit';
 import { guestUnreachable } from '../guest/guest-responses.js';
 import { canThaw, observedAgent, type CurrentGuest, type Life } from './agent-life.js';
 import { NO_BOX, type AgentRecord } from './agent-record.js';
-import { agentNotFrozen, agentNotOnHost, agentUnavailable, staleEpoch } from './agent-refusals.js';
+import { agentNotFrozen, agentNotOnHost, staleEpoch } from './agent-refusals.js';
 import type { HostedAgentDeps } from './hosted-agent-deps.js';
 import type { BoxedGuest } from './boxed-guest.js';
 import { explainKill } from './explain-kill.js';
@@ -261,7 +262,7 @@ export class HostedAgent {
     this.#life = { at: 'frozen', guest };
     if (await freezeGuest(this.deps, this.agentId, guest)) return;
     await this.#wakeWithRunningCommands(guest);
-    throw agentUnavailable('The agent cannot be put to sleep right now.');
+    throw boxUnavailable(this.agentId, 'cannot be put to sleep right now.');
   }
 
   async #sleepIfIdle(guest: BoxedGuest): Promise<void> {

@@ -13,7 +13,7 @@ import {
 } from '@berth/kernel';
 import { Requester, type RequestOptions } from '@berth/messaging';
 import { Inject, Injectable } from '@nestjs/common';
-import { boxUnavailable, untilReached } from './until-reached.js';
+import { nothingDone, untilReached } from './until-reached.js';
 
 /** Maximum number of consecutive wakes after a rejected epoch; before each, the agent had just fallen asleep. */
 const MAX_STALE_EPOCHS = 5;
@@ -73,7 +73,7 @@ export class AgentClient {
   /**
    * Wakes the agent and calls its host with the current epoch. If the host rejects the epoch because the agent has
    * fallen asleep in the meantime, wakes the agent and calls again. Rethrows other errors of `call`, with an `effect`
-   * that covers all calls. Errors: those of `wake` and of `boxUnavailable`.
+   * that covers all calls. Errors: those of `wake`, and `nothingDone`.
    */
   async withAwakeAgent<Response>(
     use: AgentUse,
@@ -99,7 +99,7 @@ export class AgentClient {
       } catch (error) {
         if (!isStaleEpoch(error)) throw withEffect(error, effect);
         if (stale >= MAX_STALE_EPOCHS)
-          throw withEffect(boxUnavailable(agentId, 'keeps falling asleep; try again.', error), effect);
+          throw withEffect(nothingDone(agentId, 'keeps falling asleep; try again.', error), effect);
       }
       agent = await wakeAgain(current.epoch).catch((error: unknown) => {
         throw withEffect(notWokenAgain(agentId, error), effect);
@@ -125,5 +125,5 @@ export const isStaleEpoch = (error: unknown): error is DomainError =>
 
 const notWokenAgain = (boxId: string, error: unknown): unknown => {
   const isOutage = isDomainError(error, 'unavailable') || isDomainError(error, 'timeout');
-  return isOutage ? boxUnavailable(boxId, 'fell asleep and could not be woken; try again.', error) : error;
+  return isOutage ? nothingDone(boxId, 'fell asleep and could not be woken; try again.', error) : error;
 };

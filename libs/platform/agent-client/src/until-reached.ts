@@ -1,5 +1,5 @@
-import { boxOwner } from '@berth/contracts/runtime';
-import { DomainError, effectOf, isDomainError } from '@berth/kernel';
+import { boxUnavailable } from '@berth/contracts/runtime';
+import { effectOf, isDomainError, type DomainError } from '@berth/kernel';
 import pRetry, { type Options } from 'p-retry';
 
 /** Bridges a short loss of a host's connection; the caller still gets its 503 within 5 s. */
@@ -12,8 +12,8 @@ const ATTEMPTS: Options = {
 };
 
 /**
- * Calls `ask` again for up to 3 s while it is certain that no handler began the request; then throws `boxUnavailable` of
- * `boxId`. Rethrows any other error of `ask` at once.
+ * Calls `ask` again for up to 3 s while it is certain that no handler began the request; then throws `nothingDone`. Rethrows
+ * any other error of `ask` at once.
  */
 export const untilReached = async <Response>(
   boxId: string,
@@ -23,7 +23,7 @@ export const untilReached = async <Response>(
     return await pRetry(ask, ATTEMPTS);
   } catch (error) {
     if (!isUnreached(error)) throw error;
-    throw boxUnavailable(boxId, 'cannot be reached. Try again in a moment.', error);
+    throw nothingDone(boxId, 'cannot be reached. Try again in a moment.', error);
   }
 };
 
@@ -31,19 +31,6 @@ export const untilReached = async <Response>(
 const isUnreached = (error: unknown): boolean =>
   isDomainError(error, 'unavailable') && error.code === 'service_unavailable' && effectOf(error) === 'none';
 
-/**
- * The error of a request that did nothing with an agent or a computer: unavailable `agent_unavailable` or
- * `computer_unavailable`.
- *
- * @param what what happened to it, for its owner: the rest of a sentence
- */
-export const boxUnavailable = (boxId: string, what: string, cause: unknown): DomainError =>
-  boxOwner(boxId) === 'computers'
-    ? new DomainError(
-        'unavailable',
-        'computer_unavailable',
-        `The computer ${what}`,
-        {},
-        { cause, effect: 'none' },
-      )
-    : new DomainError('unavailable', 'agent_unavailable', `The agent ${what}`, {}, { cause, effect: 'none' });
+/** The error of a request that did nothing with an agent or a computer, see `boxUnavailable`. */
+export const nothingDone = (boxId: string, what: string, cause: unknown): DomainError =>
+  boxUnavailable(boxId, what, { cause, effect: 'none' });

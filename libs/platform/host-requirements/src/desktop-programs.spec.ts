@@ -7,7 +7,7 @@ describe('the software of desktops', () => {
     missingDesktopPackages('/bin', (name) => (present.includes(name) ? `/bin/${name}` : undefined));
 
   it('is missing by its packages, one of the alternatives for each being enough', () => {
-    const others = ['Xvnc', 'openbox', 'tint2', 'xterm', 'xdg-open'];
+    const others = ['Xvnc', 'openbox', 'tint2', 'xterm', 'xdg-open', 'file'];
     expect(missingWith(...others)).toEqual(['chromium', 'thunar']);
     expect(missingWith(...others, 'google-chrome', 'pcmanfm')).toEqual([]);
     expect(missingWith()).toEqual(DESKTOP_PACKAGES.slice(0, others.length + 2));

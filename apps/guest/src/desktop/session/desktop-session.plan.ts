@@ -105,11 +105,12 @@ export const desktopFiles = ({ runtime }: Pick<DesktopSettings, 'runtime'>): rea
   ].map(({ path, text }) => ({ path: `data/applications/${path}`, text, mode: 0o644 })),
 ];
 
-/** Chromium needs a user namespace or its helper that is set to root's user for its sandbox. */
+/** Chromium needs for its sandbox a user namespace, or its helper that is set to root's user where that has an effect. */
 const BROWSER = `#!/bin/sh
 for browser in chromium chromium-browser google-chrome; do command -v "$browser" >/dev/null && break; done
 set -- --no-first-run --no-default-browser-check --password-store=basic --disable-dev-shm-usage "$@"
-if [ "$(id -u)" != 0 ] && { unshare --user true 2>/dev/null || [ -u /usr/lib/chromium/chrome-sandbox ]; }; then
+helper() { [ -u /usr/lib/chromium/chrome-sandbox ] && grep -q '^NoNewPrivs:[^1]*$' /proc/self/status; }
+if [ "$(id -u)" != 0 ] && { unshare --user true 2>/dev/null || helper; }; then
   exec "$browser" "$@"
 fi
 echo 'This host permits no sandbox for the browser; it runs without one.' >&2
