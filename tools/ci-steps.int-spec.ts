@@ -39,6 +39,13 @@ describe('a run in CI', () => {
     expect((await run(commands)).counts).toEqual(counts);
   });
 
+  it('shows at its end again how the tests ended that failed', async () => {
+    const { printed } = await run({
+      suite: program('console.log("These tests failed: a"); process.exit(1)'),
+    });
+    expect(printed.lastIndexOf('These tests failed: a')).toBeGreaterThan(printed.indexOf('12 caught'));
+  });
+
   it.each([
     [
       'lacks what the container tests need',

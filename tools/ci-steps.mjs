@@ -15,6 +15,7 @@ export const CI_LIMITS = {
 /** Between TERM and KILL for a step that takes too long. */
 const GRACE_MS = 30_000;
 const TAIL = 10_000;
+const SHOWN_AGAIN = 2_000;
 const DRAINED_WITHIN_MS = 5_000;
 
 /**
@@ -38,6 +39,9 @@ export async function runCi(commands, limits, print) {
     if (left(most) < most) print(`The ${NAMES[name]} were not run: too little of the time of CI is left.\n`);
     else counts.push(await counted(commands[name], most, print));
   }
+  // Whoever reads only the end of the output learns what failed.
+  for (const { failed, tail } of counts)
+    if (failed > 0) print(`\nOf the above, this failed:\n${tail.slice(-SHOWN_AGAIN)}`);
   const sum = (kind) => counts.reduce((total, count) => total + count[kind], 0);
   return { passed: sum('passed'), failed: sum('failed') };
 }
@@ -71,7 +75,7 @@ async function reasonNotToRun(command, withinMs, print) {
 async function counted(command, withinMs, print) {
   const { code, timedOut, tail } = await runStep(command, withinMs, print);
   if (timedOut) print('The tests took too long and were ended, which counts as one failure.\n');
-  return lastCountLine(tail, timedOut ? 1 : code);
+  return { ...lastCountLine(tail, timedOut ? 1 : code), tail };
 }
 
 /** Runs a command, and prints its output as it comes. */

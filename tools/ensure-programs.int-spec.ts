@@ -8,6 +8,7 @@ const SERVERS = ['runc', 'busybox', 'ip', 'curl', 'python3', 'sqlite3', 'pg_ctlc
 const DESKTOP = [
   'thunar',
   'xdg-open',
+  'file',
   'Xvnc',
   'openbox',
   'tint2',

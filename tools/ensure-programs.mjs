@@ -1,8 +1,10 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { runChild } from './run-child.mjs';
 
 // Plain JavaScript for Node 18 and newer, built-in modules only, like everything that runs before the tests.
+
+const DESKTOPS = new URL('../libs/platform/host-requirements/src/desktop-programs.json', import.meta.url);
 
 /** What the tests need: programs of which one suffices, and the Debian package of the first. */
 const NEEDED = [
@@ -17,14 +19,8 @@ const NEEDED = [
     programs: ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'],
     name: 'chromium-headless-shell',
   },
-  // The headless one has no windows.
-  { programs: ['chromium', 'chromium-browser', 'google-chrome'], name: 'chromium' },
-  { programs: ['thunar', 'pcmanfm'], name: 'thunar' },
-  { programs: ['xdg-open'], name: 'xdg-utils' },
-  { programs: ['Xvnc'], name: 'tigervnc-standalone-server' },
-  { programs: ['openbox'], name: 'openbox' },
-  { programs: ['tint2'], name: 'tint2' },
-  { programs: ['xterm'], name: 'xterm' },
+  // The headless browser has no windows.
+  ...JSON.parse(readFileSync(DESKTOPS, 'utf8')).programs,
   { programs: ['xclip'], name: 'xclip' },
   { programs: ['xprop'], name: 'x11-utils' },
   { programs: ['setxkbmap'], name: 'x11-xkb-utils' },

@@ -17,7 +17,7 @@ const LONG = '--project=long';
  *
  * @param {string[]} chosen
  * @param {(chosen: string[]) => Promise<{ report: object | undefined, code: number }>} run
- * @returns {Promise<{ passed: number, failed: number, notRun: number, unstable: string[] }>}
+ * @returns {Promise<{ passed: number, failed: number, notRun: number, unstable: string[], broken: string[] }>}
  */
 export async function runWithRepetition(chosen, run) {
   const isWholeRun = chosen.every((argument) => LANE.test(argument));
@@ -25,14 +25,15 @@ export async function runWithRepetition(chosen, run) {
   const counts = countsOf(report, code, !isWholeRun);
   const repeats = isWholeRun && !chosen.includes(LONG);
   const repeated = repeats ? repeatable(report, counts.failed) : undefined;
-  if (repeated === undefined) return { ...counts, unstable: [] };
+  if (repeated === undefined) return { ...counts, unstable: [], broken: failedTests(report).map(titleOf) };
   log(`\n${repeated.tests.length} of the tests failed. They run again, without the others.`);
   const projects = chosen.filter((argument) => argument.startsWith('--project='));
   return withRepeated(counts, repeated.tests, await run([...projects, ...repeated.arguments]));
 }
 
 /** Says what the last line "N passed, N failed" does not. */
-export function logUnstable({ notRun, unstable }) {
+export function logOutcome({ notRun, unstable, broken }) {
+  if (broken.length > 0) log(`These tests failed:\n  ${broken.slice(0, MOST_REPEATED).join('\n  ')}`);
   if (notRun > 0) log(`${notRun} tests did not run, which counts as failed.`);
   if (unstable.length > 0)
     log(`These tests passed only when they ran again, which is a defect:\n  ${unstable.join('\n  ')}`);
@@ -47,11 +48,7 @@ export function logUnstable({ notRun, unstable }) {
  *   arguments for exactly these
  */
 export function repeatable(report, failures) {
-  const tests = (report?.testResults ?? []).flatMap(({ name: file, status: ofFile, assertionResults }) =>
-    assertionResults
-      .filter(({ status }) => status === 'failed' || (ofFile === 'failed' && status === 'skipped'))
-      .map((test) => ({ file: relative(ROOT, file), name: nameOf(test), ran: test.status === 'failed' })),
-  );
+  const tests = failedTests(report);
   if (tests.length === 0 || tests.length > MOST_REPEATED || tests.length !== failures) return undefined;
   const files = new Set(tests.map(({ file }) => file));
   const names = tests.map(({ name }) => name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
@@ -60,11 +57,18 @@ export function repeatable(report, failures) {
   return { tests, arguments: args };
 }
 
+const failedTests = (report) =>
+  (report?.testResults ?? []).flatMap(({ name: file, status: ofFile, assertionResults }) =>
+    assertionResults
+      .filter(({ status }) => status === 'failed' || (ofFile === 'failed' && status === 'skipped'))
+      .map((test) => ({ file: relative(ROOT, file), name: nameOf(test), ran: test.status === 'failed' })),
+  );
+
 /**
  * The counts of a run whose failed tests ran again: those that passed then are passed, and named as unstable. If all of them
  * passed in a run that failed all the same, for example because of an error outside of them, that counts as one failure.
  *
- * @returns {{ passed: number, failed: number, notRun: number, unstable: string[] }}
+ * @returns {{ passed: number, failed: number, notRun: number, unstable: string[], broken: string[] }}
  */
 export function withRepeated(counts, tests, { report, code }) {
   const passed = new Set(
@@ -81,6 +85,7 @@ export function withRepeated(counts, tests, { report, code }) {
     failed: counts.failed - unstable.length + failedAllTheSame,
     notRun: counts.notRun - unstable.filter(({ ran }) => !ran).length,
     unstable: unstable.map(titleOf),
+    broken: tests.filter((test) => !unstable.includes(test)).map(titleOf),
   };
 }
 

@@ -50,7 +50,7 @@ describe('failed tests', () => {
       return Promise.resolve({ report: runs.length === 1 ? failed : report(), code: 1 });
     });
     expect(runs[1]?.slice(0, kept.length + 1)).toEqual([...kept, 'a.spec.ts']);
-    expect(tests).toMatchObject({ failed: 1, unstable: [] });
+    expect(tests).toMatchObject({ failed: 1, unstable: [], broken: ['a.spec.ts > a thing > a ends'] });
   });
 
   it.each([
@@ -64,7 +64,7 @@ describe('failed tests', () => {
       return Promise.resolve({ report: failed, code: 1 });
     });
     expect(runs).toBe(1);
-    expect(tests.failed).toBe(1);
+    expect(tests).toMatchObject({ failed: 1, broken: ['a.spec.ts > a thing > a ends'] });
   });
 
   it('do not run again if an error outside of them failed the run as well, which would be lost', async () => {
@@ -115,8 +115,13 @@ describe('failed tests', () => {
       failed: 1,
       notRun: 0,
       unstable: ['a.spec.ts > a thing > a ends'],
+      broken: ['b.spec.ts > a thing > b ends'],
     });
-    expect(withRepeated(counts, tests, { report: undefined, code: 1 })).toEqual({ ...counts, unstable: [] });
+    expect(withRepeated(counts, tests, { report: undefined, code: 1 })).toEqual({
+      ...counts,
+      unstable: [],
+      broken: tests.map(({ file: of, name }) => `${of} > ${name}`),
+    });
   });
 
   it('leave one failure if all of them passed when they ran again, and that run failed all the same', () => {

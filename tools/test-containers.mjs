@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { assertContainersRun } from './containers/assert-containers-run.mjs';
 import { runInSandbox } from './containers/run-in-sandbox.mjs';
 import { BUNDLED, ensureReady, log, ROOT, runTool } from './ensure-installed.mjs';
-import { logUnstable, runWithRepetition } from './repeated-tests.mjs';
+import { logOutcome, runWithRepetition } from './repeated-tests.mjs';
 import { reportIn } from './test-counts.mjs';
 
 // `npm run test:containers`: runs the tests of the nerdctl driver (`*.container-spec.ts`) with a containerd of its own
@@ -16,7 +16,7 @@ await runTool(async () => {
   await assertContainersRun(node);
   const tests = await runWithRepetition(given, (chosen) => runTests(node, chosen));
   for (const leftover of leftBehind) log(`left behind: ${leftover}`);
-  logUnstable(tests);
+  logOutcome(tests);
   const failed = tests.failed + (leftBehind.length > 0 ? 1 : 0);
   log(`\n${tests.passed} passed, ${failed} failed`);
   return failed === 0 && tests.passed > 0 ? 0 : 1;

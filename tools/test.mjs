@@ -7,9 +7,16 @@ import { BUNDLED, ensureReady, environmentWith, ROOT, runTool, log } from './ens
 import { ensureBroker } from './ensure-broker.mjs';
 import { ensurePrograms } from './ensure-programs.mjs';
 import { runChild } from './run-child.mjs';
-import { logUnstable, runWithRepetition } from './repeated-tests.mjs';
+import { logOutcome, runWithRepetition } from './repeated-tests.mjs';
 import { printCosts, startMeasuring } from './suite-costs/measure.mjs';
-import { budgetLine, readTable, tooDear, unfitForTable, writeTable } from './suite-costs/table.mjs';
+import {
+  budgetLine,
+  dearFiles,
+  readTable,
+  tooDear,
+  unfitForTable,
+  writeTable,
+} from './suite-costs/table.mjs';
 import { lastCountLine, reportIn } from './test-counts.mjs';
 
 // `npm test`: sets the checkout up if needed, runs the checks and every test, and ends with "N passed, N failed".
@@ -41,7 +48,7 @@ await runTool(async () => {
   const problems = judgeCosts(costs, checks.failed + tests.failed);
   for (const problem of problems) log(problem);
   const [passed, failed] = [checks.passed + tests.passed, checks.failed + tests.failed + problems.length];
-  logUnstable(tests);
+  logOutcome(tests);
   log(`\n${passed} passed, ${failed} failed`);
   return failed === 0 && (tests.passed > 0 || isShard) ? 0 : 1;
 });
@@ -55,7 +62,9 @@ function judgeCosts(costs, failed) {
   if (costs.files === undefined) return problems;
   const seconds = costs.seconds - costs.setUp;
   log(budgetLine(seconds));
-  return [...problems, ...tooDear(readTable().files, seconds, costs.files)];
+  const before = readTable().files;
+  for (const line of dearFiles(before, costs.files)) log(line);
+  return [...problems, ...tooDear(before, seconds, costs.files)];
 }
 
 /** `--shard 3/8` as one argument. */

@@ -80,6 +80,8 @@ export const MEANINGS = {
   BERTH_TRUSTED_PROXIES:
     'The proxies in front of the gateway, as addresses and networks separated by commas; their `X-Forwarded-For` is believed.',
   BERTH_URL: 'The URL of Berth for the command line.',
+  BERTH_VIEWER_PORT:
+    'The port of the viewers of computers, whose pages need an origin of their own; 0 picks a free one. With `BERTH_APPS_HOST` they are at `viewer` below that host instead.',
   BERTH_WARM_SLEEP_SECONDS: 'The time an agent sleeps warm before it goes cold; 0 means immediately.',
   CNI_PATH: 'The folder of the CNI plugins; by default the usual ones.',
   CONTAINERD_SNAPSHOTTER: "containerd's snapshotter, for nerdctl.",

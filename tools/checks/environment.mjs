@@ -24,7 +24,7 @@ const KINDS = {
 const NAME = /^[A-Z][A-Z0-9_]{2,}$/;
 /** Set by every shell, or used only by the tests of this repository. */
 const NOT_OURS =
-  /^(PATH|HOME|CI|TERM|NODE_[A-Z_]+|npm_.*|VITEST.*|NO_COLOR|FORCE_COLOR|BERTH_CHECK_BASE|BERTH_TEST_[A-Z_]+|TMPDIR|LANG|SHELL|USER|XDG_[A-Z_]+)$/;
+  /^(PATH|HOME|CI|TERM|TERM_PROGRAM|LC_TERMINAL|KITTY_WINDOW_ID|TMUX|STY|DISPLAY|WAYLAND_DISPLAY|NODE_[A-Z_]+|npm_.*|VITEST.*|NO_COLOR|FORCE_COLOR|BERTH_CHECK_BASE|BERTH_TEST_[A-Z_]+|TMPDIR|LANG|SHELL|USER|XDG_[A-Z_]+)$/;
 
 /** @typedef {{name: string, kind: string, fallback: string | null, reader: string}} Read */
 

@@ -45,6 +45,7 @@ const NOT_DOCUMENTED = {
     'execution_unknown',
     'guest_route_unknown',
     'guest_unreachable',
+    'images_too_large',
     'invalid_size',
     'other_event_log',
     'host_removed',
@@ -52,6 +53,7 @@ const NOT_DOCUMENTED = {
     'staged_file_unknown',
     'stale_epoch',
     'ticket_unknown',
+    'too_many_viewers',
     'untypable_text',
   ],
   'only by a fault of a service': [

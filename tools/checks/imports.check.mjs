@@ -15,10 +15,15 @@ const TEST_SUPPORT = '@berth/testing';
 const EMBEDDED = '@berth/embedded';
 /** Never shipped, and needs the same servers as tests. */
 const BENCH = '@berth/bench';
-/** Contracts that the platform implements or calls for every service. */
+/** Contracts that the platform implements or calls for every service, and bounds that are declared there. */
 const USED_BY_PLATFORM = new Set([
   '@berth/operations → @berth/contracts/operations',
   '@berth/agent-client → @berth/contracts/agents',
+  '@berth/agent-client → @berth/contracts/computers',
+  '@berth/agent-client → @berth/contracts/hosting',
+  '@berth/agent-client → @berth/contracts/runtime',
+  '@berth/operator-file → @berth/contracts/accounts',
+  '@berth/operator-file → @berth/contracts/schema',
   '@berth/personal-data → @berth/contracts/end-users',
 ]);
 
@@ -47,8 +52,8 @@ export const checkImports = (workspace) => {
 
 /** Describes the shapes of requests and events. */
 const SCHEMA_LIBRARY = 'typebox';
-/** The folder of the contracts that every context may use. */
-const SHARED_SCHEMAS = 'schema';
+/** The folders of the contracts that every context may use, which use no context. */
+const SHARED_CONTRACTS = ['schema', 'hosting'];
 
 const judge = (from, file, { specifier }, byName) => {
   if (specifier.startsWith('.')) return judgeRelative(from, file, specifier);
@@ -98,14 +103,15 @@ const judgeRelative = (from, file, specifier) => {
   if (!target.startsWith(`${from.dir}/src/`))
     return `'${specifier}' leaves the package: import it by its name`;
   const contexts = new Set([contextOf(from, file.path), contextOf(from, target)]);
-  contexts.delete(SHARED_SCHEMAS);
+  if (!SHARED_CONTRACTS.includes(contextOf(from, file.path)))
+    for (const shared of SHARED_CONTRACTS) contexts.delete(shared);
   if (from.manifest.exports?.['./*'] !== undefined && contexts.size > 1)
     return `'${specifier}' leaves its context: contracts of different contexts do not import each other`;
   if (!/\.(js|json)$/.test(specifier)) return `'${specifier}' needs the extension .js`;
   return null;
 };
 
-/** The first folder below the sources of the contracts: a context, or `SHARED_SCHEMAS`. */
+/** The first folder below the sources of the contracts: a context, or one of `SHARED_CONTRACTS`. */
 const contextOf = (contracts, path) => path.slice(`${contracts.dir}/src/`.length).split('/')[0];
 
 /** Checks that imported packages are declared in the package.json, and that our own are project references too. */

@@ -107,9 +107,9 @@ export const AGENTS = [
   },
   {
     guarantee: '100 wakes at once cause one start.',
-    file: 'apps/agents/src/agent/transition-runs.ts',
-    find: 'decisionOf(this.agents.known(agentId)) <= current.run.decision)',
-    replace: 'decisionOf(this.agents.known(agentId)) < 0 * current.run.decision)',
+    file: 'libs/platform/boxes/src/transition-runs.ts',
+    find: 'decisionOf(this.boxes.known(boxId)) <= current.run.decision)',
+    replace: 'decisionOf(this.boxes.known(boxId)) < 0 * current.run.decision)',
     test: 'apps/agents/src/agent/agent-lifecycle.spec.ts',
     title: 'is requested once by any number of drives at the same time',
   },
@@ -202,5 +202,21 @@ export const AGENTS = [
     test: 'apps/agents/src/env/env.command-handler.int-spec.ts',
     title:
       'executes each command once: a late copy neither replaces a newer value nor restores a deleted variable',
+  },
+  {
+    guarantee: 'A creation that failed leaves no secret behind.',
+    file: 'apps/agents/src/agent/creation-rollback.ts',
+    find: 'else await this.resources.release(attempt);',
+    replace: '',
+    test: 'apps/agents/src/agent/create-agent.spec.ts',
+    title: 'leaves none of its variables behind, which may be secret',
+  },
+  {
+    guarantee: 'A drained host gets no agent, even while the tables lag behind.',
+    file: 'apps/agents/src/host/placement.ts',
+    find: 'if (view === null || !isReady) return false;',
+    replace: 'if (view === null || (!isReady && view.host === "")) return false;',
+    test: 'apps/agents/src/host/operator-hosts.int-spec.ts',
+    title: 'gets no new agents either while the tables do not show yet that it is drained',
   },
 ];

@@ -155,6 +155,23 @@ export const END_USERS = [
     title: 'are limited exactly, however many processes count them at the same time',
   },
   {
+    guarantee: 'The deletion of an end user deletes its computers.',
+    file: 'apps/end-users/src/end-user/end-user-erasure.ts',
+    find: '      this.computers.forget(envelope, endUserId),\n',
+    replace: '',
+    test: 'apps/end-users/src/end-user/end-user-erasure.spec.ts',
+    title:
+      'an end user is erased once its agents and computers are gone, and its external id is free only then',
+  },
+  {
+    guarantee: 'The audit of a computer has counts only.',
+    file: 'apps/audit/src/audit-list/computer-acts.ts',
+    find: "'computer.exec', data, 'commandBytes')",
+    replace: "'computer.exec', data, 'commandBytes', 'commandSha256')",
+    test: 'apps/audit/src/audit-list/computer-acts.spec.ts',
+    title: 'recorded by %s %j is %s, about the computer, with nothing but counts',
+  },
+  {
     guarantee: 'A refusal is in the audit once for each credential, route and minute.',
     file: 'apps/audit/src/refusal/refusal.ts',
     find: "state === 'recorded' ? [] : [{ type: 'AccessRefused', route, code, at }],",

@@ -88,10 +88,10 @@ export const FILES = [
     title: 'gets a name that is not taken',
   },
   {
-    guarantee: 'A file that is written never gets the setuid bit of the one before it.',
+    guarantee: 'A file that is written over another keeps its mode.',
     file: CHANGES,
-    find: 'const PERMISSIONS = 0o777;',
-    replace: 'const PERMISSIONS = 0o7777;',
+    find: 'replaced.mode & PERMISSIONS : NEW_FILE_MODE',
+    replace: 'NEW_FILE_MODE & PERMISSIONS : NEW_FILE_MODE',
     test: CHANGES_SPEC,
     title: 'keeps the mode of the replaced file, but not its setuid bit',
   },
@@ -121,10 +121,10 @@ export const FILES = [
   },
   {
     guarantee: 'A name has at most 255 bytes.',
-    file: 'apps/files/src/path/check-path.ts',
+    file: 'libs/contracts/src/files/file-path.ts',
     find: 'Buffer.byteLength(name) > NAME_BYTES',
     replace: 'name.length > NAME_BYTES',
-    test: 'apps/files/src/path/check-path.spec.ts',
+    test: 'libs/contracts/src/files/file-path.spec.ts',
     title: 'has segments of at most 255 UTF-8 bytes each',
   },
   {
@@ -145,10 +145,10 @@ export const FILES = [
   },
   {
     guarantee: 'The name of an uploaded file is its last path part.',
-    file: 'apps/files/src/path/check-path.ts',
+    file: 'libs/contracts/src/files/file-path.ts',
     find: "const name = sent.slice(sent.lastIndexOf('/') + 1);",
     replace: "const name = sent.slice(sent.indexOf('/') + 1);",
-    test: 'apps/files/src/path/check-path.spec.ts',
+    test: 'libs/contracts/src/files/file-path.spec.ts',
     title: 'is its last path segment: %j',
   },
   {

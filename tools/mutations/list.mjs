@@ -1,7 +1,10 @@
 import { ACCOUNTS } from './accounts.breaks.mjs';
 import { AGENTS } from './agents.breaks.mjs';
 import { CLI } from './cli.breaks.mjs';
-import { COMPUTERS } from './computers.breaks.mjs';
+import { COMPUTER_ACTIONS } from './computer-actions.breaks.mjs';
+import { COMPUTER_HOSTS } from './computer-hosts.breaks.mjs';
+import { DESKTOP_DISPLAYS } from './desktop-displays.breaks.mjs';
+import { DESKTOPS } from './desktops.breaks.mjs';
 import { DOORS } from './doors.breaks.mjs';
 import { END_USERS } from './end-users.breaks.mjs';
 import { EXECUTIONS } from './executions.breaks.mjs';
@@ -20,6 +23,7 @@ const AREAS = {
   accounts: ACCOUNTS,
   agents: AGENTS,
   cli: CLI,
+  desktops: DESKTOPS,
   doors: DOORS,
   'end-users': END_USERS,
   executions: EXECUTIONS,
@@ -29,7 +33,9 @@ const AREAS = {
   platform: PLATFORM,
   runtime: RUNTIME,
   usage: USAGE,
-  computers: COMPUTERS,
+  'computer-actions': COMPUTER_ACTIONS,
+  'computer-hosts': COMPUTER_HOSTS,
+  'desktop-displays': DESKTOP_DISPLAYS,
 };
 
 export const AREA_NAMES = Object.keys(AREAS);

@@ -82,10 +82,10 @@ export const RUNTIME = [
   },
   {
     guarantee: 'A program that keeps crashing is given up.',
-    file: 'apps/guest/src/program/death-count.ts',
+    file: 'apps/guest/src/workload/death-count.ts',
     find: 'if (this.#deaths.length >= limit) return { giveUp: true };',
     replace: 'if (this.#deaths.length > limit) return { giveUp: true };',
-    test: 'apps/guest/src/program/death-count.spec.ts',
+    test: 'apps/guest/src/workload/death-count.spec.ts',
     title: 'is restarted with growing delays, and abandoned at the fifth crash within a minute',
   },
   {
@@ -148,8 +148,8 @@ export const RUNTIME = [
   {
     guarantee: 'An agent goes only to a host that has room for it.',
     file: 'apps/agents/src/host/placement.ts',
-    find: 'freeMemMb >= memMb && hasDisk(figures, diskGb);',
-    replace: 'freeMemMb >= 0 * memMb && hasDisk(figures, diskGb);',
+    find: 'freeMemMb >= memMb && hasDisk(figures, diskGb) &&',
+    replace: 'freeMemMb >= 0 * memMb && hasDisk(figures, diskGb) &&',
     test: 'apps/agents/src/host/placement.spec.ts',
     title: 'if it has the memory that the agent may use',
   },

@@ -1,4 +1,4 @@
-const METER = 'apps/billing/src/meter/agent-meter.ts';
+const METER = 'apps/billing/src/meter/box-meter.ts';
 const RECOUNT_SPEC = 'apps/billing/src/recount.int-spec.ts';
 const PRICE = 'apps/billing/src/pricing/day-price.ts';
 const PRICE_SPEC = 'apps/billing/src/pricing/day-price.spec.ts';
@@ -31,9 +31,9 @@ export const USAGE = [
   },
   {
     guarantee: 'Active time ends when the agent rests, and warm sleep is not active.',
-    file: 'apps/billing/src/meter/usage-fact.ts',
-    find: "AgentFellAsleep: simply('resting'),",
-    replace: 'AgentFellAsleep: () => null,',
+    file: 'apps/billing/src/meter/readings.ts',
+    find: "FellAsleep: simply('resting'),",
+    replace: 'FellAsleep: () => null,',
     test: RECOUNT_SPEC,
     title:
       'have the same rows and the same cents in a recount from the log alone, for each day, open intervals included',
@@ -117,10 +117,27 @@ export const USAGE = [
   {
     guarantee: 'Usage of one end user has only its rows.',
     file: 'apps/billing/src/usage-list/usage-sql.ts',
-    find: "byAgent ? `AND a.agent_id = ${bind.agentId()}` : '',",
-    replace: "byAgent ? `AND a.agent_id >= ${bind.agentId()}` : '',",
+    find: '`AND ${column} = ${boxId}`',
+    replace: '`AND ${column} >= ${boxId}`',
     test: 'apps/billing/src/usage-filters.int-spec.ts',
     title: 'has only the rows of that agent or end user, and totals of these rows alone',
+  },
+  {
+    guarantee: 'Hosting of computers costs nothing on a seat plan.',
+    file: 'apps/billing/src/usage-list/usage-sql.ts',
+    find: 'hasSeatDays ? `CASE WHEN ${isMetered} THEN ${price} ELSE 0 END` : price;',
+    replace: 'price;',
+    test: 'apps/billing/src/computer-prices.int-spec.ts',
+    title:
+      'on a seat plan is nothing, on the day of a change by the plan at its end, and agents alone share the seats',
+  },
+  {
+    guarantee: 'Every image that a computer returns is counted.',
+    file: 'apps/billing/src/meter/computers.kind.ts',
+    find: "screenshots: count(data, 'images')",
+    replace: 'screenshots: 0n',
+    test: 'apps/billing/src/meter/computers.kind.spec.ts',
+    title: 'counts results, images, executions, wakes, activity and disk, however the events are batched',
   },
   {
     guarantee: 'Cents are shown exactly.',

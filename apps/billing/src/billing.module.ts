@@ -7,11 +7,12 @@ import { PlatformModule, ProjectionModule, ServiceContext } from '@berth/service
 import { Module } from '@nestjs/common';
 import { BillingNatsController } from './billing.nats-controller.js';
 import { BillingConfig, readBillingConfig } from './config.js';
-import { USAGE, usageProjection } from './meter/usage.projection.js';
+import { COMPUTER_USAGE, computerUsageProjection, USAGE, usageProjection } from './meter/usage.projection.js';
 import { PlanRecorder } from './pricing/plan-recorder.js';
 import { PricingStreams } from './pricing/pricing.streams.js';
 import { UsageVerifier } from './recount/usage-verifier.js';
-import { CountedUntil } from './usage-list/counted-until.js';
+import { ComputerUsageQuery } from './usage-list/computer-usage.query.js';
+import { ComputersCountedUntil, CountedUntil } from './usage-list/counted-until.js';
 import { UsageQuery } from './usage-list/usage.query.js';
 
 /** No request waits for a single event, so a short delay is acceptable for larger batches. */
@@ -30,11 +31,19 @@ const GATHER_MS = 200;
       useFactory: (requester: Requester, clock: Clock) => usageProjection(new EndUserKeys(requester, clock)),
       gatherMs: GATHER_MS,
     }),
+    ProjectionModule.forFeatureAsync(COMPUTER_USAGE, {
+      inject: [Requester, Clock],
+      useFactory: (requester: Requester, clock: Clock) =>
+        computerUsageProjection(new EndUserKeys(requester, clock)),
+      gatherMs: GATHER_MS,
+    }),
   ],
   controllers: [BillingNatsController],
   providers: [
     CountedUntil,
     UsageQuery,
+    ComputersCountedUntil,
+    ComputerUsageQuery,
     UsageVerifier,
     PricingStreams,
     PlanRecorder,

@@ -1,6 +1,8 @@
 import {
   billingRequests,
+  type ComputerUsageReport,
   type DailyUsageRow,
+  type GetComputerUsage,
   type GetUsage,
   type UsageReport,
   type UsageVerification,
@@ -10,12 +12,14 @@ import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import { UsageVerifier } from './recount/usage-verifier.js';
+import { ComputerUsageQuery } from './usage-list/computer-usage.query.js';
 import { UsageQuery } from './usage-list/usage.query.js';
 
 @Controller()
 export class BillingNatsController {
   constructor(
     private readonly query: UsageQuery,
+    private readonly computers: ComputerUsageQuery,
     private readonly verifier: UsageVerifier,
   ) {}
 
@@ -27,6 +31,11 @@ export class BillingNatsController {
   @HandleRequest(billingRequests.dailyUsage)
   dailyUsage(@Payload() request: GetUsage): Promise<UsageReport<DailyUsageRow>> {
     return this.query.byDay(request);
+  }
+
+  @HandleRequest(billingRequests.computerUsage)
+  computerUsage(@Payload() request: GetComputerUsage): Promise<ComputerUsageReport> {
+    return this.computers.byComputer(request);
   }
 
   @HandleRequest(billingRequests.verify)

@@ -1,4 +1,10 @@
-import type { DailyUsageRow, UsageFigures, UsageReport, UsageRow } from '@berth/contracts/billing';
+import type {
+  ComputerUsageFigures,
+  DailyUsageRow,
+  UsageFigures,
+  UsageReport,
+  UsageRow,
+} from '@berth/contracts/billing';
 import { parseCents, showCents } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,7 +16,7 @@ import type { RecountedLog } from './recount/recount-history.js';
 const DAY_MS = 86_400_000;
 /** Long enough for every event to lie in the past. */
 const FROM = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS - 60 * DAY_MS).toISOString();
-const EVENTS = 1_500;
+const EVENTS = 2_000;
 
 let billing: ServedBilling;
 let histories: RandomHistories;
@@ -23,7 +29,7 @@ beforeAll(async () => {
     const [accountId, events] = histories.next();
     await billing.tell(accountId, ...events);
   }
-  log = await billing.recounted();
+  log = await billing.recounted('agent');
 }, 120_000);
 afterAll(() => billing.stop());
 
@@ -39,7 +45,7 @@ const sameFigures = (row: DailyUsageRow) => ({
 
 const recountedFigures = (row: RecountedRow): ReturnType<typeof sameFigures> => ({
   day: row.day,
-  agentId: row.agentId,
+  agentId: row.boxId,
   seat: row.seat,
   activeMs: Number(row.activeMs),
   counts: [row.wakes, row.chats, row.executions],
@@ -81,17 +87,45 @@ describe('random histories', () => {
     }
   });
 
+  it('add up for computers, too: the rows to the totals, exactly', async () => {
+    const prices: number[] = [];
+    for (const accountId of histories.accounts) {
+      const { rows, totals } = await billing.computerUsage(accountId, { from: FROM });
+      const figures = (row: ComputerUsageFigures): readonly bigint[] => [
+        ...[row.hostingCents, row.totalCents].map((cents) => parseCents(cents) ?? -1n),
+        BigInt(Math.round(row.activeSeconds * 1_000)),
+        ...[row.wakes, row.actions, row.screenshots, row.executions].map(BigInt),
+      ];
+      const columns = rows.map(figures);
+      expect(figures(totals)).toEqual(
+        figures(totals).map((_, column) => columns.reduce((sum, row) => sum + (row[column] ?? 0n), 0n)),
+      );
+      prices.push(...rows.map(({ hostingCents }) => hostingCents));
+    }
+    expect(prices.filter((cents) => cents > 0).length).toBeGreaterThan(3);
+  });
+
   it('agree with the verification, which names a figure that is wrong', async () => {
     const verified = await billing.verify({ from: FROM });
     expect(verified).toMatchObject({ differing: 0, differences: [] });
     expect(verified.rows).toBeGreaterThan(300);
+    const ofComputers = await billing.database.query('SELECT FROM computer_usage_days WHERE hosting > 0');
+    expect(ofComputers.length).toBeGreaterThan(20);
     const [row] = await billing.database.query<{ agent_id: string; chats: string }>(
       'UPDATE usage_days SET chats = chats + 1 WHERE (account_id, day, agent_id) = ' +
         '(SELECT account_id, day, agent_id FROM usage_days ORDER BY day DESC LIMIT 1) RETURNING agent_id, chats',
     );
+    const [computer] = await billing.database.query<{ computer_id: string; actions: string }>(
+      'UPDATE computer_usage_days SET actions = actions + 1 WHERE (account_id, day, computer_id) = ' +
+        '(SELECT account_id, day, computer_id FROM computer_usage_days ORDER BY day DESC LIMIT 1) ' +
+        'RETURNING computer_id, actions',
+    );
     expect(await billing.verify({ from: FROM })).toMatchObject({
-      differing: 1,
-      differences: [{ agentId: row?.agent_id, member: 'chats', counted: row?.chats }],
+      differing: 2,
+      differences: [
+        { agentId: row?.agent_id, member: 'chats', counted: row?.chats },
+        { agentId: computer?.computer_id, member: 'actions', counted: computer?.actions },
+      ],
     });
   });
 
@@ -100,10 +134,18 @@ describe('random histories', () => {
       ...(await billing.database.query('SELECT * FROM usage_days ORDER BY account_id, day, agent_id')),
       ...(await billing.database.query('SELECT * FROM usage_agents ORDER BY agent_id')),
       ...(await billing.database.query('SELECT * FROM usage_terms ORDER BY account_id, since_ms')),
+      ...(await billing.database.query(
+        'SELECT * FROM computer_usage_days ORDER BY account_id, day, computer_id',
+      )),
+      ...(await billing.database.query('SELECT * FROM computer_usage_computers ORDER BY computer_id')),
     ];
-    await billing.rebuild();
+    const rebuild = async (): Promise<void> => {
+      await billing.rebuild();
+      await billing.rebuild('computer-usage');
+    };
+    await rebuild();
     const live = await rows();
-    await billing.rebuild();
+    await rebuild();
     expect(await rows()).toEqual(live);
     expect(live.length).toBeGreaterThan(500);
   });

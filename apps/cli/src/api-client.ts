@@ -9,10 +9,20 @@ export interface Call {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly body?: object;
+  /** Sent as it is, instead of `body`. */
+  readonly content?: FileContent;
+  /** The type of the response; by default JSON. */
+  readonly accept?: string;
   /** Send the request without a key. */
   readonly anonymous?: boolean;
   /** How long the service may take; by default 30 s. */
   readonly withinMs?: number;
+}
+
+/** The bytes of a file. Without `size` they are sent in chunks. */
+export interface FileContent {
+  readonly bytes: ReadableStream<Uint8Array>;
+  readonly size?: number;
 }
 
 const RESPONSE_WITHIN_MS = 30_000;
@@ -23,17 +33,26 @@ export class ApiClient {
 
   /** Returns the JSON response body; undefined for an empty response (204). */
   async call<Body>(call: Call): Promise<Body> {
-    const headers: Record<string, string> = { accept: 'application/json' };
-    if (call.anonymous !== true) headers['authorization'] = `Bearer ${await this.key()}`;
-    if (call.body !== undefined) headers['content-type'] = 'application/json';
-    const response = await this.send(call, headers);
-    const text = await response.text().catch((error: unknown) => this.unreachable(error));
-    if (!response.ok) throw refusal(response, parse(text));
+    const text = await this.textOf(await this.exchange(call));
     if (text === '') return undefined as Body;
     const body = parse(text);
     if (body === undefined)
       throw new CliError(EXIT.refused, `${this.config.url} did not return JSON. Is that Berth?`);
     return body as Body;
+  }
+
+  /** Returns the response once its status is known; its body is still to be read. */
+  async exchange(call: Call): Promise<Response> {
+    const headers: Record<string, string> = { accept: call.accept ?? 'application/json' };
+    if (call.anonymous !== true) headers['authorization'] = `Bearer ${await this.key()}`;
+    if (call.body !== undefined) headers['content-type'] = 'application/json';
+    if (call.content !== undefined) {
+      headers['content-type'] = 'application/octet-stream';
+      if (call.content.size !== undefined) headers['content-length'] = String(call.content.size);
+    }
+    const response = await this.send(call, headers);
+    if (response.ok) return response;
+    throw refusal(response, parse(await this.textOf(response)));
   }
 
   /** Opens a WebSocket, which is paused; `withinMs` is how long the service may take to accept it. */
@@ -69,12 +88,17 @@ export class ApiClient {
         method: call.method,
         headers,
         ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+        ...(call.content === undefined ? {} : { body: call.content.bytes, duplex: 'half' as const }),
         redirect: 'error',
         signal: AbortSignal.timeout(call.withinMs ?? RESPONSE_WITHIN_MS),
       });
     } catch (error) {
       return this.unreachable(error);
     }
+  }
+
+  private textOf(response: Response): Promise<string> {
+    return response.text().catch((error: unknown) => this.unreachable(error));
   }
 
   private unreachable(error: unknown): never {

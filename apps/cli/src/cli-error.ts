@@ -9,6 +9,10 @@ export const EXIT = {
   usage: 2,
   /** The service is unreachable or cannot serve requests right now. A retry may help. */
   unavailable: 3,
+  /** A command in a computer did not end in its time. */
+  timedOut: 124,
+  /** A command in a computer: whatever is not its own exit code. */
+  notTheCommands: 125,
   /** This machine lacks something that Berth needs. */
   unsuitableHost: EXIT_UNSUITABLE_HOST,
 } as const;
@@ -25,5 +29,14 @@ export class CliError extends Error {
     options?: ErrorOptions,
   ) {
     super(message, options);
+  }
+}
+
+/** Ends `computers exec` with the exit code of the command, without a message. */
+export class CommandEnded extends Error {
+  override readonly name = 'CommandEnded';
+
+  constructor(readonly code: number) {
+    super(`The command ended with exit code ${code}.`);
   }
 }

@@ -14,17 +14,24 @@ export interface ListOptions {
 export const listItems = async <Item>(
   api: ApiClient,
   path: string,
+  options: ListOptions = {},
+): Promise<readonly Item[]> => (await listPage<Item>(api, path, options)).items;
+
+/** Like `listItems`, with the cursor of what follows the last item. */
+export const listPage = async <Item>(
+  api: ApiClient,
+  path: string,
   { filters = {}, limit = Number.POSITIVE_INFINITY }: ListOptions = {},
-): Promise<readonly Item[]> => {
+): Promise<Page<Item>> => {
   const items: Item[] = [];
-  let cursor: string | null = null;
+  let nextCursor: string | null = null;
   do {
     const query = new URLSearchParams({ limit: String(Math.min(MAX_PAGE, limit - items.length)) });
     for (const [name, value] of Object.entries(filters)) if (value !== undefined) query.set(name, value);
-    if (cursor !== null) query.set('cursor', cursor);
+    if (nextCursor !== null) query.set('cursor', nextCursor);
     const page: Page<Item> = await api.call({ method: 'GET', path: `${path}?${query.toString()}` });
     items.push(...page.items);
-    cursor = page.nextCursor;
-  } while (cursor !== null && items.length < limit);
-  return items;
+    nextCursor = page.nextCursor;
+  } while (nextCursor !== null && items.length < limit);
+  return { items, nextCursor };
 };

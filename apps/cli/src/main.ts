@@ -9,6 +9,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 process.exitCode = await run(process.argv.slice(2), process.env, {
   out: process.stdout,
   err: process.stderr,
+  input: process.stdin,
   ...(process.stdin.isTTY && process.stdout.isTTY
     ? { interactive: { input: process.stdin, output: process.stdout } }
     : {}),

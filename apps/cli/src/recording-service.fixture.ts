@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { formatKey } from '@berth/contracts/accounts';
 import { onTestFinished } from 'vitest';
 import { run } from './run.js';
@@ -14,6 +15,7 @@ export interface RecordedRequest {
   readonly method: string;
   readonly url: string;
   readonly authorization: string | undefined;
+  /** The text of a file; of everything else the value of its JSON. */
   readonly body: unknown;
 }
 
@@ -36,7 +38,7 @@ class Service {
         this.seen.push(seen);
         const { status, body: out, headers: extra } = respond(seen);
         response.writeHead(status, { 'content-type': 'application/json', ...extra });
-        response.end(out === undefined ? undefined : typeof out === 'string' ? out : JSON.stringify(out));
+        response.end(isRaw(out) ? out : JSON.stringify(out));
       });
     });
   }
@@ -55,19 +57,28 @@ class Service {
 const readBody = async (request: IncomingMessage): Promise<unknown> => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  return chunks.length === 0 ? undefined : JSON.parse(Buffer.concat(chunks).toString());
+  const text = Buffer.concat(chunks).toString();
+  if (request.headers['content-type'] === 'application/octet-stream') return text;
+  return text === '' ? undefined : JSON.parse(text);
 };
 
-export const collect = (isTTY = false) => {
+const isRaw = (body: unknown): body is string | Buffer | undefined =>
+  body === undefined || typeof body === 'string' || Buffer.isBuffer(body);
+
+export const collect = ({ isTTY = false, input }: { isTTY?: boolean; input?: string } = {}) => {
   const text = { out: '', err: '' };
   return {
     text,
     terminal: {
-      out: { write: (chunk: string) => (text.out += chunk) },
-      err: { write: (chunk: string) => (text.err += chunk), isTTY, columns: 100 },
+      out: { write: (chunk: string | Uint8Array) => (text.out += textOf(chunk)), isTTY },
+      err: { write: (chunk: string | Uint8Array) => (text.err += textOf(chunk)), isTTY, columns: 100 },
+      ...(input === undefined ? {} : { input: Readable.from([Buffer.from(input)]) }),
     },
   };
 };
+
+const textOf = (chunk: string | Uint8Array): string =>
+  typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
 
 /** A data folder that is removed after the test. */
 export const dataFolder = async (): Promise<string> => {
@@ -79,12 +90,17 @@ export const dataFolder = async (): Promise<string> => {
 /** Runs the command against a service with these responses; a key is set unless `env` overrides it. */
 export const berth = async (
   argv: string[],
-  options: { respond?: (seen: RecordedRequest) => ServiceResponse; env?: object; isTTY?: boolean } = {},
+  options: {
+    respond?: (seen: RecordedRequest) => ServiceResponse;
+    env?: object;
+    isTTY?: boolean;
+    input?: string;
+  } = {},
 ) => {
   const service = new Service(options.respond ?? (() => ({ status: 500 })));
   const url = await service.start();
   onTestFinished(() => service.stop());
-  const { text, terminal } = collect(options.isTTY);
+  const { text, terminal } = collect(options);
   const env = { BERTH_URL: `${url}/`, BERTH_API_KEY: KEY, BERTH_DATA: await dataFolder(), ...options.env };
   const exitCode = await run(argv, env, terminal);
   return { exitCode, ...text, seen: service.seen };

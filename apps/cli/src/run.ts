@@ -1,11 +1,12 @@
 import { ConfigError, type Env } from '@berth/config';
 import { Command, CommanderError } from 'commander';
 import { ApiClient } from './api-client.js';
-import { CliError, EXIT, type ExitCode } from './cli-error.js';
+import { CliError, CommandEnded, EXIT } from './cli-error.js';
 import { accountCommand } from './commands/account.command.js';
 import { accountsCommand } from './commands/accounts.command.js';
 import { agentsCommand } from './commands/agents.command.js';
 import { auditCommand } from './commands/audit.command.js';
+import { computersCommand } from './commands/computers.command.js';
 import { deployCommand } from './commands/deploy.command.js';
 import { deadLettersCommand } from './commands/dead-letters.command.js';
 import { doctorCommand } from './commands/doctor.command.js';
@@ -34,11 +35,12 @@ Exit codes:
   1  the service refused the request, or the operation failed
   2  invalid command line or environment; no request was sent
   3  the service is unreachable or cannot serve requests now
-  69 this machine lacks something that Berth needs (doctor)
+  69 this machine lacks something that Berth needs (doctor, computers setup)
+  computers exec ends with the command's own code; 124: it took too long, 125: it did not run
 `;
 
 /** Runs one command line (without node and script) and returns its exit code; never throws. */
-export const run = async (argv: readonly string[], env: Env, terminal: Terminal): Promise<ExitCode> => {
+export const run = async (argv: readonly string[], env: Env, terminal: Terminal): Promise<number> => {
   try {
     await programFor(env, terminal).parseAsync(argv, { from: 'user' });
     return EXIT.ok;
@@ -55,6 +57,7 @@ const programFor = (env: Env, terminal: Terminal): Command => {
   program.addCommand(agentsCommand(api, terminal));
   program.addCommand(schedulesCommand(api, terminal));
   program.addCommand(deployCommand(api, terminal));
+  program.addCommand(computersCommand(api, env, terminal));
   program.addCommand(keysCommand(api, () => recoverKey(readCliConfig(env)), terminal));
   program.addCommand(accountCommand(api, terminal));
   program.addCommand(usageCommand(api, terminal));
@@ -87,9 +90,10 @@ const forEachCommand = (command: Command, act: (command: Command) => void): void
   for (const child of command.commands) forEachCommand(child, act);
 };
 
-const exitCodeOf = (error: unknown, terminal: Terminal): ExitCode => {
+const exitCodeOf = (error: unknown, terminal: Terminal): number => {
   // Commander has already written its own message, or the requested help.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  if (error instanceof CommanderError) return usageCodeOf(error);
+  if (error instanceof CommandEnded) return error.code;
   if (error instanceof ConfigError) {
     terminal.err.write(`berth: ${error.message}\n`);
     return EXIT.usage;
@@ -97,3 +101,6 @@ const exitCodeOf = (error: unknown, terminal: Terminal): ExitCode => {
   terminal.err.write(`berth: ${error instanceof Error ? error.message : String(error)}\n`);
   return error instanceof CliError ? error.exitCode : EXIT.refused;
 };
+
+const usageCodeOf = ({ exitCode }: CommanderError): number =>
+  exitCode === EXIT.ok || exitCode === EXIT.notTheCommands ? exitCode : EXIT.usage;

@@ -2,6 +2,7 @@ import { SecretBox } from '@berth/persistence';
 import { PlatformModule, ProjectionModule, RelayModule } from '@berth/service';
 import { Module } from '@nestjs/common';
 import { AgentsOfEndUser } from './agents-of-end-user.js';
+import { ComputersOfEndUser } from './computers-of-end-user.js';
 import { EndUsersConfig, readEndUsersConfig } from './config.js';
 import { DefaultsCommandHandler } from './defaults/defaults.command-handler.js';
 import { defaultsCodec } from './defaults/defaults.events.js';
@@ -90,6 +91,7 @@ import { TokenVault } from './token/token-vault.js';
     DefaultsCommandHandler,
 
     AgentsOfEndUser,
+    ComputersOfEndUser,
     EndUserViews,
     EndUserListQuery,
   ],

@@ -4,7 +4,6 @@ import {
   type CancelExecution,
   type ExecutionRef,
   type ExecutionSummary,
-  type ExecutionView,
   type FollowedOutput,
   type ListExecutions,
   type OpenConsole,
@@ -12,6 +11,7 @@ import {
   type SubmitExecution,
   type SubmittedExecution,
 } from '@berth/contracts/exec';
+import type { ExecutionView } from '@berth/contracts/hosting';
 import type { Page } from '@berth/kernel';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';

@@ -19,6 +19,8 @@ export abstract class GatewayConfig extends ServiceEnv {
   abstract readonly publicUrl: string | undefined;
   /** The host, with a port if it is not the scheme's, below which each agent's app has its own; undefined: the default. */
   abstract readonly appsHost: string | undefined;
+  /** The port of viewers of computers without an apps host; 0 picks a free port. */
+  abstract readonly viewerPort: number;
   /** The origins whose pages may call the routes for end users; `*`: all. */
   abstract readonly allowedOrigins: readonly string[];
   /** The proxies in front of the gateway, whose `X-Forwarded-For` is believed. */
@@ -38,7 +40,7 @@ const ALL_INTERFACES = '0.0.0.0';
 
 /**
  * PORT (8080), BERTH_HOST, BERTH_CLIENT_TIMEOUT_SECONDS (60), BERTH_MAX_CONNECTIONS, BERTH_RUNTIME (process),
- * BERTH_ALLOW_UNISOLATED, BERTH_PUBLIC_URL, BERTH_APPS_HOST, BERTH_ALLOWED_ORIGINS, BERTH_TRUSTED_PROXIES, BERTH_REQUIRE_WEBHOOK_TOKENS, BERTH_DATA_CA, BERTH_DATA (.data), BERTH_SECRET_KEY (`id:base64 of 32 bytes`, newest first) and the variables that every service
+ * BERTH_ALLOW_UNISOLATED, BERTH_PUBLIC_URL, BERTH_APPS_HOST, BERTH_VIEWER_PORT (0), BERTH_ALLOWED_ORIGINS, BERTH_TRUSTED_PROXIES, BERTH_REQUIRE_WEBHOOK_TOKENS, BERTH_DATA_CA, BERTH_DATA (.data), BERTH_SECRET_KEY (`id:base64 of 32 bytes`, newest first) and the variables that every service
  * reads. Under the process driver agents share the machine, so the gateway listens on this machine only, unless
  * configured otherwise. Throws `ConfigError` naming every bad variable.
  */
@@ -56,6 +58,7 @@ export const readGatewayConfig = (env: Env): GatewayConfig => {
       reader.optionalInteger('BERTH_MAX_CONNECTIONS', { min: 1 }) ?? shareOfDescriptors(CONNECTIONS.gateway),
     runtime,
     ...readPublicAddresses(reader),
+    viewerPort: reader.integer('BERTH_VIEWER_PORT', { default: 0, max: 65_535 }),
     allowedOrigins: readAllowedOrigins(reader),
     trustedProxies: readTrustedProxies(reader),
     keyring: readKeyring(reader.string('BERTH_SECRET_KEY'), (what) =>

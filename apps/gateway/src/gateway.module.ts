@@ -4,6 +4,7 @@ import { AccountsModule } from './accounts/accounts.module.js';
 import { AgentsModule } from './agents/agents.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { ChatModule } from './chat/chat.module.js';
+import { ComputersModule } from './computers/computers.module.js';
 import { GatewayConfig, readGatewayConfig } from './config.js';
 import { ConsoleModule } from './console/console.module.js';
 import { DeploymentsModule } from './deployments/deployments.module.js';
@@ -54,6 +55,7 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
     FilesModule,
     ExecModule,
     ConsoleModule,
+    ComputersModule,
     WebhooksModule,
     FeedbackModule,
     UsageModule,

@@ -4,6 +4,7 @@ import type { Logger } from '@berth/telemetry';
 import type { Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { ViewerServer } from './computers/viewer/viewer-server.js';
 import type { GatewayConfig } from './config.js';
 import { GatewayModule } from './gateway.module.js';
 import { serverOptions } from './http/fastify-server.js';
@@ -30,7 +31,11 @@ export const startGateway = async (
   const context = new ServiceContext('gateway', { config, log });
   const { app, address, name, stop } = await launchApp(context, {
     create: () => createApp(context, module),
-    listen: (created) => listenOn(created, config),
+    listen: async (created) => {
+      const url = await listenOn(created, config);
+      await created.get(ViewerServer).listen();
+      return url;
+    },
   });
   return { name, url: address, routes: app.get(RouteTable).all(), stop };
 };

@@ -8,8 +8,12 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const fieldsOf = (body: unknown, check: (fields: Fields) => boolean): Fields => {
   if (typeof body === 'object' && body !== null && check(body as Fields)) return body as Fields;
-  throw new DomainError('invalid', 'invalid_request', 'The guest does not understand this request.');
+  throw notUnderstood();
 };
+
+/** The error of a request that another version would make. */
+export const notUnderstood = (): DomainError =>
+  new DomainError('invalid', 'invalid_request', 'The guest does not understand this request.');
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 const isMap = (value: unknown): boolean =>

@@ -11,7 +11,7 @@ export const guestRoutes = (guest: Guest, onShutDown: () => void): readonly Rout
   {
     ...GUEST_ROUTES.health,
     handle: async () => {
-      guest.executions.acceptAgain();
+      guest.resume();
       return guest.health();
     },
   },
@@ -46,6 +46,13 @@ const byGeneration: Readonly<Record<Generation, (guest: Guest) => readonly Route
     {
       ...GUEST_ROUTES.abandonDelivery,
       handle: async ({ body }) => guest.abandonDelivery(readAbandonment(body)),
+    },
+    {
+      ...GUEST_ROUTES.failExecutions,
+      handle: async () => {
+        await guest.quiesce();
+        return {};
+      },
     },
     ...executionRoutes(guest.executions),
     ...consoleRoutes(guest.consoles),

@@ -26,9 +26,11 @@ import { VolumeFiles } from './files/volume-files.js';
 import type { LogWriter } from './log/log-writer.js';
 import type { OutputPipes } from './output/output-pipes.js';
 import { programEnv } from './program/program-env.js';
-import { failed, pollProgram } from './schedules/poll-program.js';
-import { ProgramSupervisor } from './program/program-supervisor.js';
+import { ProgramWorkload } from './program/program-workload.js';
 import type { ApiRelay } from './relay/api-relay.js';
+import { failed, pollProgram } from './schedules/poll-program.js';
+import type { Route } from './server/guest-server.js';
+import type { Workload } from './workload/workload.js';
 
 /** Dependencies of a guest. */
 export interface GuestParts {
@@ -56,18 +58,16 @@ export class Guest {
   readonly executions: GuestExecutions;
   readonly legacyExecutions: LegacyExecutions;
   readonly consoles = new Consoles(() => this.environment());
-  readonly apps = new AppConnections(async (withinMs) => this.#supervisor?.endpoint(withinMs));
+  readonly apps = new AppConnections(async (withinMs) => this.#workload?.endpoint(withinMs));
   readonly #deliveries: Deliveries;
   #program: PutProgram | undefined;
-  #supervisor: ProgramSupervisor | undefined;
+  #workload: Workload | undefined;
   #files: VolumeFiles | undefined;
-  #environment: (ProgramEnvironment & { readonly port: number | undefined }) | undefined;
+  #environment: (ProgramEnvironment & { readonly own: Workload['env'] | undefined }) | undefined;
   #changing: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly parts: GuestParts) {
-    this.#deliveries = new Deliveries(parts.journal, async (withinMs) =>
-      this.#supervisor?.endpoint(withinMs),
-    );
+    this.#deliveries = new Deliveries(parts.journal, async (withinMs) => this.#workload?.endpoint(withinMs));
     const findEnvironment = (): ProgramEnvironment | undefined => this.#program && this.environment();
     const { executionJournal, outputs, pipes, shippedShell } = parts;
     const means = { pipes, outputs, groups: new ExecutionGroups() };
@@ -80,7 +80,12 @@ export class Guest {
   }
 
   health(): GuestHealth {
-    return { ...GENERATIONS[this.parts.generation], program: this.#supervisor?.state ?? 'none' };
+    return { ...GENERATIONS[this.parts.generation], program: this.#workload?.state ?? 'none' };
+  }
+
+  /** The routes of its workload. */
+  get ownRoutes(): readonly Route[] {
+    return this.#workload?.services?.routes ?? [];
   }
 
   /** Errors: unavailable `agent_unavailable` before `start`. */
@@ -103,7 +108,7 @@ export class Guest {
   async replaceEnv({ env, readyWithinMs }: PutEnv): Promise<GuestHealth> {
     const program = this.#configured();
     return this.#inTurn(async () => {
-      await this.#supervisor?.stop(RELOAD_GRACE_MS);
+      await this.#workload?.stop(RELOAD_GRACE_MS);
       this.#program = { ...program, env, readyWithinMs };
       return this.#run(this.#program);
     });
@@ -129,20 +134,32 @@ export class Guest {
   }
 
   async pollSchedules(): Promise<PolledSchedules> {
-    if (this.#supervisor === undefined) return { state: 'none' };
-    const endpoint = await this.#supervisor.endpoint(0);
+    const { command } = this.#program ?? { command: null };
+    if (command === null) return { state: 'none' };
+    const endpoint = await this.#workload?.endpoint(0);
     return endpoint === undefined ? failed('it is not running') : pollProgram(endpoint);
   }
 
   /** The context for processes other than the program. Errors: unavailable `agent_unavailable` before `start`. */
   environment(): ProgramEnvironment {
     const program = this.#configured();
-    const port = this.#supervisor?.port;
+    const own = this.#workload?.env;
     const current = this.#environment;
-    if (current !== undefined && current.program === program && current.port === port) return current;
-    const env = programEnv(program, { program: port, api: this.parts.relay.port }, this.parts.mark);
-    this.#environment = { program, env, port };
+    if (current !== undefined && current.program === program && current.own === own) return current;
+    const { relay, mark } = this.parts;
+    const env = own ?? programEnv(program, { program: undefined, api: relay.port }, mark);
+    this.#environment = { program, env, own };
     return this.#environment;
+  }
+
+  /** Ends what is under way before the agent is frozen or stopped; nothing new begins until `resume`. */
+  async quiesce(): Promise<void> {
+    await Promise.all([this.executions.failAll(), this.#workload?.services?.quiesce()]);
+  }
+
+  resume(): void {
+    this.executions.acceptAgain();
+    this.#workload?.services?.resume();
   }
 
   /** Ends commands and the program, and closes the guest's files and journals. */
@@ -153,7 +170,7 @@ export class Guest {
     await Promise.all([
       this.executions.close(commandsMs),
       this.legacyExecutions.close(commandsMs),
-      this.#supervisor?.stop(graceMs),
+      this.#workload?.stop(graceMs),
     ]);
     await this.#files?.close();
     await this.parts.relay.close();
@@ -163,26 +180,32 @@ export class Guest {
   }
 
   async #run(program: PutProgram): Promise<GuestHealth> {
-    const { command } = program;
-    if (command === null) return this.health();
-    this.#supervisor = new ProgramSupervisor(
-      { ...program, command },
-      {
-        log: this.parts.log,
-        pipes: this.parts.pipes,
-        apiPort: this.parts.relay.port,
-        mark: this.parts.mark,
-        onCrashLoop: (message) => this.events.publish('crash_loop', message),
-        onKilled: (message) => this.events.publish('killed', message),
-      },
-    );
+    this.#workload = await this.#workloadOf(program);
     try {
-      await this.#supervisor.ready();
+      await this.#workload?.ready();
     } finally {
       // A caller that learns of a failed start reads the log next.
       await this.parts.log.flush();
     }
     return this.health();
+  }
+
+  async #workloadOf(program: PutProgram): Promise<Workload | undefined> {
+    const { log, pipes, relay, mark } = this.parts;
+    const means = {
+      log,
+      mark,
+      onCrashLoop: (message: string) => this.events.publish('crash_loop', message),
+      onKilled: (message: string) => this.events.publish('killed', message),
+    };
+    const { command, desktop } = program;
+    if (desktop !== undefined) {
+      // Only a computer loads what a desktop needs.
+      const { DesktopWorkload } = await import('./desktop/desktop-workload.js');
+      return new DesktopWorkload(program, desktop, means);
+    }
+    if (command === null) return undefined;
+    return new ProgramWorkload({ ...program, command }, { ...means, pipes, apiPort: relay.port });
   }
 
   #configured(): PutProgram {

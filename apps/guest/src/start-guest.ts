@@ -51,13 +51,14 @@ export const startGuest = async (config: GuestConfig, mark: string | undefined):
     mark: mark === undefined ? {} : { [guestEnv.mark]: mark },
   });
   const ended = Promise.withResolvers<void>();
-  const server = createGuestServer([
+  const routes = [
     ...guestRoutes(guest, () => {
       server.close();
       ended.resolve();
     }),
     ...fileRoutes(() => guest.files),
-  ]);
+  ];
+  const server = createGuestServer(() => [...routes, ...guest.ownRoutes]);
   rmSync(config.socket, { force: true });
   server.listen(config.socket);
   await once(server, 'listening');

@@ -1,4 +1,3 @@
 export { checkHost, readRuntimeConfig, type RuntimeConfig } from './config.js';
 export { hostId } from './host-id.js';
 export { RuntimeModule } from './runtime.module.js';
-export { instanceOf, namespaceOf } from './driver/nerdctl/installation.js';

@@ -57,6 +57,7 @@ describe('the runtime of a host', () => {
           diskGb: { total: expect.any(Number) as number, free: expect.any(Number) as number },
           disk: expect.stringMatching(/^(ok|low|full)$/) as string,
           limitsDisk: false,
+          desktops: true,
         },
       ]),
     );

@@ -1,4 +1,5 @@
 import {
+  boxOwner,
   runtimeRequests,
   type AgentEpoch,
   type DeliverMessage,
@@ -14,7 +15,6 @@ import {
   type StartedAgent,
   type ThawAgent,
 } from '@berth/contracts/runtime';
-import { isId } from '@berth/kernel';
 import { HandleRequest } from '@berth/messaging';
 import { Controller, Inject } from '@nestjs/common';
 import { agentNotOnHost, hostUnavailable } from './agent/agent-refusals.js';
@@ -103,7 +103,7 @@ export class RuntimeNatsController {
 
   @HandleRequest(runtimeRequests.logs)
   async logs(request: ReadLogs): Promise<LogsPage> {
-    if (!isId('agt', request.agentId)) throw agentNotOnHost();
+    if (boxOwner(request.agentId) === undefined) throw agentNotOnHost();
     return this.agentLogs.read(request);
   }
 }

@@ -67,8 +67,8 @@ export const GUEST_ROUTES = {
    */
   precludeExecution: { method: 'POST', path: '/v1/executions/preclude' },
   /**
-   * `{}` → `{}`: ends all running executions as `failed` before the agent is frozen or stopped. The guest starts no new
-   * ones until the next `health` request.
+   * `{}` → `{}`: ends all running executions as `failed` before the agent is frozen or stopped, and batches of actions and
+   * viewers of a desktop. The guest starts no new ones until the next `health` request.
    */
   failExecutions: { method: 'POST', path: '/v1/executions/fail' },
   /**
@@ -110,6 +110,20 @@ export const GUEST_ROUTES = {
    * `app_unreachable`; exhausted `too_many_app_connections`. Older guests lack this route.
    */
   app: { method: 'GET', path: '/v1/app' },
+
+  /**
+   * The routes of a desktop, which only a guest with one has. JSON of a plan, see `planActions` of the contract `computers`
+   * → one line of JSON, a `PlanOutcome`, after an empty line each second. Batches run one at a time, in order of arrival,
+   * and to their end also if the caller hangs up. A response that is broken off tells that the outcome is unknown. Errors:
+   * conflict `taken_over`; exhausted `too_many_batches`; unavailable `agent_unavailable`.
+   */
+  actions: { method: 'POST', path: '/v1/desktop/actions' },
+  /** Query `format`, `quality`, `scale` → the image; headers `berth-width`, `berth-height`, `berth-captured-at`. */
+  screenshot: { method: 'GET', path: '/v1/desktop/screenshot' },
+  /** Query `session`, `mode`, `takeover`; a WebSocket upgrade: RFB 3.8 in binary frames, security type None. */
+  vnc: { method: 'GET', path: '/v1/desktop/vnc' },
+  /** `CloseViewers` → `{}`: closes open sockets of `vnc`. */
+  closeViewers: { method: 'POST', path: '/v1/desktop/viewers/close' },
 } as const satisfies Readonly<Record<string, GuestRoute>>;
 
 /** Limits that both sides apply, in bytes and milliseconds. */
@@ -206,6 +220,13 @@ export interface PutProgram {
   readonly restart: RestartPolicy;
   /** Maximum time for the program to become ready. */
   readonly readyWithinMs: number;
+  /** The display of a computer, in pixels: the workload is a desktop, and `command` is null. */
+  readonly desktop?: { readonly width: number; readonly height: number };
+}
+
+/** Ends viewers of a desktop: those of these sessions; null: all. */
+export interface CloseViewers {
+  readonly sessionIds: readonly string[] | null;
 }
 
 /** Response of `runningExecutions`. */

@@ -13,6 +13,7 @@ export {
   GUEST_LIMITS,
   GUEST_ROUTES,
   guestEnv,
+  type CloseViewers,
   type ExecutionGroupsParent,
   type GuestErrorBody,
   type GuestEvent,

@@ -6,6 +6,7 @@ export type IdPrefix =
   | 'agt' // agent
   | 'aud' // audited act
   | 'cmd' // command
+  | 'cmp' // computer
   | 'cnv' // conversation
   | 'dep' // deployment
   | 'dlv' // delivery of a message
@@ -18,6 +19,7 @@ export type IdPrefix =
   | 'tok' // end-user token
   | 'stg' // staged file
   | 'eus' // end-users
+  | 'vws' // session of a computer's viewer
   | 'llm'; // call of the LLM route
 
 /** Crockford's base32 in lower case, the alphabet of a TypeID 0.3 suffix. */

@@ -24,6 +24,11 @@ export class AuthenticateNatsController {
     return this.query.run(request);
   }
 
+  @HandleRequest(accountsRequests.authenticateId)
+  authenticateId(@Payload() { keyId }: { readonly keyId: string }): Promise<AuthenticatedKey> {
+    return this.query.byId(keyId);
+  }
+
   @HandleRequest(accountsRequests.standing)
   standing(@Payload() { accountId }: GetStanding): Promise<Standing> {
     return this.accounts.of(accountId);

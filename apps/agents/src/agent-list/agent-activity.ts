@@ -1,4 +1,4 @@
-import type { ActivityKind, ReportActivity } from '@berth/contracts/agents';
+import type { ActivityKind, ReportActivity } from '@berth/contracts/hosting';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import type { LiveAgent } from '../agent/agent.js';

@@ -3,7 +3,6 @@ import {
   type AgentCounts,
   type AgentRef,
   type AgentView,
-  type AwakeAgent,
   type CountOfEndUsers,
   type CreateAgent,
   type EnsureAwake,
@@ -14,6 +13,7 @@ import {
   type TemplateView,
   type TransitionResult,
 } from '@berth/contracts/agents';
+import type { AwakeAgent } from '@berth/contracts/hosting';
 import type { Page } from '@berth/kernel';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';

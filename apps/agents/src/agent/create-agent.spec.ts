@@ -132,6 +132,17 @@ describe('a creation that fails', () => {
     expect(await creation().create(request())).toMatchObject({ name: 'ada' });
   });
 
+  it('leaves none of its variables behind, which may be secret', async () => {
+    const put = fakes.putCreated.bind(fakes);
+    fakes.putCreated = async (...variables) => {
+      await put(...variables);
+      throw new DomainError('unavailable', 'service_unavailable', 'The answer of the vault was lost.');
+    };
+    const one = request({ env: [{ key: 'A', value: '1', isSecret: true }] });
+    await expect(creation().create(one)).rejects.toMatchObject({ kind: 'unavailable' });
+    expect([...fakes.variables]).toEqual([]);
+  });
+
   it('succeeds as the next attempt when the command is sent again', async () => {
     fakes.placeOn = noHost;
     const one = request({ env: [{ key: 'A', value: '1', isSecret: false }] });

@@ -1,4 +1,5 @@
-import { agentsRequests, type AwakeAgent, type EnsureAwake } from '@berth/contracts/agents';
+import { agentsRequests, type EnsureAwake } from '@berth/contracts/agents';
+import type { AwakeAgent } from '@berth/contracts/hosting';
 import { runtimeRequests } from '@berth/contracts/runtime';
 import { newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';

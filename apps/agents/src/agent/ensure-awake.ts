@@ -1,4 +1,5 @@
-import type { AwakeAgent, EnsureAwake } from '@berth/contracts/agents';
+import type { EnsureAwake } from '@berth/contracts/agents';
+import type { AwakeAgent } from '@berth/contracts/hosting';
 import { DomainError, isDomainError, stepOf, type ErrorKind } from '@berth/kernel';
 import { pause } from '@berth/supervision';
 import { Logger } from '@berth/telemetry';

@@ -1,5 +1,6 @@
-import { AgentClient, agentUnavailable } from '@berth/agent-client';
-import type { AwakeAgent, OpenApp, OpenedApp } from '@berth/contracts/agents';
+import { AgentClient, nothingDone } from '@berth/agent-client';
+import type { OpenApp, OpenedApp } from '@berth/contracts/agents';
+import type { AwakeAgent } from '@berth/contracts/hosting';
 import { runtimeRequests, type TransferTicket } from '@berth/contracts/runtime';
 import { effectOf, isDomainError, stepOf } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
@@ -43,7 +44,7 @@ export class OpenAppHandler {
       // The host may have issued a ticket that never arrived; it expires unused, so the caller may try again.
       const isOutage = isDomainError(error, 'unavailable') || isDomainError(error, 'timeout');
       if (isOutage && effectOf(error) !== 'none')
-        throw agentUnavailable('The agent cannot be reached; try again.', error);
+        throw nothingDone(agentId, 'cannot be reached; try again.', error);
       throw error;
     }
   }

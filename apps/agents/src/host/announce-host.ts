@@ -1,5 +1,5 @@
 import { detach } from '@berth/kernel';
-import type { AnnounceHost, HostOrders, ObservedAgent } from '@berth/contracts/agents';
+import type { AnnounceHost, HostOrders, ObservedAgent } from '@berth/contracts/hosting';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import { AgentCommandHandler, systemOrigin, type CommandOrigin } from '../agent/agent.command-handler.js';

@@ -1,9 +1,10 @@
-import type { HostFigures, HostState, HostView } from '@berth/contracts/agents';
+import type { HostState, HostView } from '@berth/contracts/agents';
+import type { HostFigures } from '@berth/contracts/hosting';
 import type { PageRequest } from '@berth/contracts/schema';
 import type { Page } from '@berth/kernel';
 import { Database, decodeCursor, encodeCursor, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
-import { LOST_AFTER_SECONDS } from './host-directory.js';
+import { LOST_AFTER_SECONDS } from '@berth/boxes';
 
 interface HostRow {
   readonly id: string;
@@ -73,12 +74,14 @@ const toView = ({ id, name, state, figures, last_seen_at }: HostRow, counts?: Ag
   const {
     limitsDisk: _limitsDisk,
     grantableDiskGb: _grantable,
+    desktops: _desktops,
     ...shown
   } = figures ?? {
     ...NO_FIGURES,
     name,
     limitsDisk: false,
     grantableDiskGb: 0,
+    desktops: false,
   };
   return {
     id,

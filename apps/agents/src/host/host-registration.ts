@@ -1,4 +1,4 @@
-import type { AnnounceHost } from '@berth/contracts/agents';
+import type { AnnounceHost } from '@berth/contracts/hosting';
 import { EventStore } from '@berth/event-store';
 import { DomainError } from '@berth/kernel';
 import { logIdentity } from '@berth/messaging';

@@ -1,10 +1,5 @@
-import {
-  agentsRequests,
-  type AnnounceHost,
-  type HostOrders,
-  type ReportActivity,
-  type ReportObservation,
-} from '@berth/contracts/agents';
+import { agentsRequests } from '@berth/contracts/agents';
+import type { AnnounceHost, HostOrders, ReportActivity, ReportObservation } from '@berth/contracts/hosting';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
 import { AgentActivity } from '../agent-list/agent-activity.js';

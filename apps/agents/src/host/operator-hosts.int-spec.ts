@@ -1,10 +1,5 @@
-import {
-  agentsRequests,
-  type AgentView,
-  type HostRef,
-  type HostView,
-  type ObservedAgent,
-} from '@berth/contracts/agents';
+import { agentsRequests, type AgentView, type HostRef, type HostView } from '@berth/contracts/agents';
+import type { ObservedAgent } from '@berth/contracts/hosting';
 import { runtimeRequests } from '@berth/contracts/runtime';
 import { newId, type CommandEnvelope, type Page, type RequestDefinition } from '@berth/kernel';
 import { eventually } from '@berth/testing';
@@ -161,6 +156,15 @@ describe('a drained host', () => {
     expect((await shown(large))?.agents.awake).toBe(1);
   });
 
+  it('gets no new agents either while the tables do not show yet that it is drained', async () => {
+    const [small, large] = [await aHost(4_096), await aHost(8_192)];
+    await order(agentsRequests.drainHost, large);
+    expect((await shown(large))?.state).toBe('draining');
+    await test.database.query(`UPDATE host_list SET status = 'ready' WHERE id = $1`, [large]);
+    await runningAgent();
+    expect((await shown(small))?.agents.awake).toBe(1);
+  });
+
   it('stays drained when it announces itself again', async () => {
     const host = await aHost();
     await order(agentsRequests.drainHost, host);
@@ -222,6 +226,7 @@ describe('the removal of a host', () => {
     );
     await expect(announce(host)).rejects.toMatchObject({ kind: 'conflict', code: 'host_removed' });
     expect(await shown(host)).toBeUndefined();
+    expect((await test.requester.request(agentsRequests.removedHosts, {})).hosts).toContain(host);
     for (const again of [agentsRequests.removeHost, agentsRequests.drainHost])
       await expect(order(again, host)).rejects.toMatchObject({ code: 'host_not_found' });
     await test.requester.request(agentsRequests.delete, {

@@ -1,4 +1,5 @@
-import { agentsRequests, type AgentView, type HostOrders, type ObservedAgent } from '@berth/contracts/agents';
+import { agentsRequests, type AgentView } from '@berth/contracts/agents';
+import type { HostOrders, ObservedAgent } from '@berth/contracts/hosting';
 import { runtimeRequests, type HostView } from '@berth/contracts/runtime';
 import { DomainError, newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';

@@ -38,17 +38,35 @@ describe('a host fits an agent', () => {
   };
 
   it('if it has the memory that the agent may use', () => {
-    expect(fits({ freeMemMb: 1_000, figures: null }, { memMb: 1_000, diskGb: 1 })).toBe(true);
-    expect(fits({ freeMemMb: 1_000, figures: null }, { memMb: 1_001, diskGb: 1 })).toBe(false);
+    expect(fits({ freeMemMb: 1_000, figures: null }, { memMb: 1_000, diskGb: 1, desktops: false })).toBe(
+      true,
+    );
+    expect(fits({ freeMemMb: 1_000, figures: null }, { memMb: 1_001, diskGb: 1, desktops: false })).toBe(
+      false,
+    );
   });
 
   it('if it has the disk that the agent may use, and has not promised too much, where the size of a volume is enforced', () => {
-    expect(fits({ freeMemMb: 1_000, figures }, { memMb: 1_000, diskGb: 10 })).toBe(true);
-    expect(fits({ freeMemMb: 1_000, figures }, { memMb: 1_000, diskGb: 11 })).toBe(false);
+    expect(fits({ freeMemMb: 1_000, figures }, { memMb: 1_000, diskGb: 10, desktops: false })).toBe(true);
+    expect(fits({ freeMemMb: 1_000, figures }, { memMb: 1_000, diskGb: 11, desktops: false })).toBe(false);
     const overcommitted = { ...figures, grantableDiskGb: 2 };
-    expect(fits({ freeMemMb: 1_000, figures: overcommitted }, { memMb: 1_000, diskGb: 2 })).toBe(true);
-    expect(fits({ freeMemMb: 1_000, figures: overcommitted }, { memMb: 1_000, diskGb: 3 })).toBe(false);
+    expect(
+      fits({ freeMemMb: 1_000, figures: overcommitted }, { memMb: 1_000, diskGb: 2, desktops: false }),
+    ).toBe(true);
+    expect(
+      fits({ freeMemMb: 1_000, figures: overcommitted }, { memMb: 1_000, diskGb: 3, desktops: false }),
+    ).toBe(false);
     const advisory = { ...figures, limitsDisk: false };
-    expect(fits({ freeMemMb: 1_000, figures: advisory }, { memMb: 1_000, diskGb: 11 })).toBe(true);
+    expect(fits({ freeMemMb: 1_000, figures: advisory }, { memMb: 1_000, diskGb: 11, desktops: false })).toBe(
+      true,
+    );
+  });
+
+  it('for a computer only if it has desktops, which hosts of earlier versions do not say', () => {
+    const needs = { memMb: 1_000, diskGb: 1, desktops: true };
+    expect(fits({ freeMemMb: 1_000, figures: { ...figures, desktops: true } }, needs)).toBe(true);
+    expect(fits({ freeMemMb: 1_000, figures: { ...figures, desktops: false } }, needs)).toBe(false);
+    expect(fits({ freeMemMb: 1_000, figures }, needs)).toBe(false);
+    expect(fits({ freeMemMb: 1_000, figures: null }, needs)).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
-import type { HostFigures } from '@berth/contracts/agents';
-import { runtimeRequests, type HostView } from '@berth/contracts/runtime';
+import type { HostFigures } from '@berth/contracts/hosting';
+import { boxOwner, runtimeRequests, type HostView } from '@berth/contracts/runtime';
 import { EventStore } from '@berth/event-store';
 import { DomainError } from '@berth/kernel';
 import { logIdentity, Requester } from '@berth/messaging';
@@ -19,8 +19,9 @@ const ONE_BY_ONE_MS = 2_000;
 /** How long a new agent's memory counts as taken if its host does not announce the agent. */
 export const UNREPORTED_SECONDS = 60;
 
-/** One attempt to create an agent. */
+/** One attempt to create an agent or a computer. */
 export interface PlacedCreation {
+  /** `agt_…` or `cmp_…`. */
   readonly agentId: string;
   readonly accountId: string;
   readonly attempt: number;
@@ -34,11 +35,14 @@ interface Candidate {
   readonly host: string;
   readonly freeMemMb: number;
   /** null for a host of an older release. */
-  readonly figures: Pick<HostFigures, 'diskGb' | 'grantableDiskGb' | 'limitsDisk'> | null;
+  readonly figures: Pick<HostFigures, 'diskGb' | 'grantableDiskGb' | 'limitsDisk' | 'desktops'> | null;
 }
 
+/** What a host must have. */
+type Needs = Pick<PlacedCreation, 'memMb' | 'diskGb'> & { readonly desktops: boolean };
+
 /**
- * Chooses hosts for new agents: of the ready hosts with enough room, the one with the most free memory after subtracting
+ * Chooses hosts for new agents and computers: of the ready hosts with enough room, the one with the most free memory after subtracting
  * the agents that were placed there and are not announced yet. A lock lets all processes together place one agent at a
  * time, so that concurrent placements take each other into account.
  */
@@ -52,7 +56,10 @@ export class Placement {
     private readonly hosts: HostStreams,
   ) {}
 
-  /** Errors: unavailable `no_capacity`; `service_unavailable` if there are hosts but none can start agents at present. */
+  /**
+   * Errors: unavailable `no_capacity`; `service_unavailable` if there are hosts but none can start agents at present;
+   * unsupported `computers_unsupported` for a computer if hosts are up and none has desktops.
+   */
   async place(creation: PlacedCreation): Promise<string> {
     const giveUpAt = performance.now() + ONE_BY_ONE_MS;
     const refused = new Set<string>();
@@ -63,13 +70,13 @@ export class Placement {
       refused.add(host);
     }
     const present = await this.ownHosts();
-    const host = await this.reserve(creation, () => Promise.resolve(present), new Set());
+    const able = await this.ableOf(present);
+    const host = await this.reserve(creation, () => Promise.resolve(able), new Set());
     if (host !== null) return host;
-    throw new DomainError(
-      'unavailable',
-      'no_capacity',
-      'No machine has room for the agent; try again later, or with smaller resources.',
-    );
+    if (!isComputer(creation)) throw noCapacity('agent');
+    throw present.length > 0 && !present.some(({ desktops }) => desktops === true)
+      ? computersUnsupported()
+      : noCapacity('computer');
   }
 
   /** Stops counting the memory of these agents: the free memory that the host announces takes them into account. */
@@ -90,7 +97,7 @@ export class Placement {
   overdue(limit: number): Promise<UnreportedCreation[]> {
     return this.database.query(
       `SELECT agent_id AS "agentId", account_id AS "accountId" FROM agent_creations
-       WHERE placed_at < now() - make_interval(secs => $1) ORDER BY placed_at LIMIT $2`,
+       WHERE placed_at < now() - make_interval(secs => $1) AND agent_id LIKE 'agt%' ORDER BY placed_at LIMIT $2`,
       [UNREPORTED_SECONDS, limit],
     );
   }
@@ -103,7 +110,9 @@ export class Placement {
     const { agentId, accountId, attempt, memMb } = creation;
     return this.database.transaction(async (tx) => {
       await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('agents/placement', 0))`);
-      const fitting = (await candidates(tx)).filter((one) => !except.has(one.host) && fits(one, creation));
+      await forgetPlacedComputers(tx);
+      const needs = needsOf(creation);
+      const fitting = (await candidates(tx)).filter((one) => !except.has(one.host) && fits(one, needs));
       const host = hostWithMostMemory(fitting, await unreported(tx, agentId));
       if (host === null) return null;
       await tx.query(
@@ -118,14 +127,15 @@ export class Placement {
   }
 
   /**
-   * Whether the host is up, can start agents, still has the disk that the agent may use, and is ready according to the log.
-   * The log is read because the tables may lag behind a drain whose request has returned.
+   * Whether the host is up, can start agents, still has the disk that the agent may use, and desktops for a computer, and is
+   * ready according to the log. The log is read because the tables may lag behind a drain whose request has returned.
    */
-  private async accepts(host: string, { diskGb }: PlacedCreation): Promise<boolean> {
+  private async accepts(host: string, creation: PlacedCreation): Promise<boolean> {
     const [view, isReady] = await Promise.all([this.probe.describe(host), this.isReady(host)]);
     if (view === null)
       await this.database.query('UPDATE agent_hosts SET silent_since = now() WHERE host = $1', [host]);
-    return view !== null && isReady && hasDisk(figuresOf(view), diskGb);
+    if (view === null || !isReady) return false;
+    return hasDisk(figuresOf(view), creation.diskGb) && (!isComputer(creation) || view.desktops === true);
   }
 
   private async isReady(host: string): Promise<boolean> {
@@ -135,16 +145,20 @@ export class Placement {
   }
 
   /**
-   * Returns the ready hosts that respond and can start agents, except hosts that belong to another event log. A host that
-   * belongs to no log yet is bound to this one by its first announcement.
+   * Returns the hosts that respond, except hosts that belong to another event log. A host that belongs to no log yet is bound
+   * to this one by its first announcement.
    */
-  private async ownHosts(): Promise<readonly Candidate[]> {
+  private async ownHosts(): Promise<readonly HostView[]> {
     const [own, present] = await Promise.all([
       logIdentity(this.store),
       this.requester.requestAll(runtimeRequests.hosts, {}, { waitMs: BROADCAST_MS }),
     ]);
-    const known = present.filter(({ logId }) => (logId ?? own) === own);
-    const ready = await whichPass(known, ({ host }) => this.isReady(host));
+    return present.filter(({ logId }) => (logId ?? own) === own);
+  }
+
+  /** Those that are ready and can start agents. */
+  private async ableOf(present: readonly HostView[]): Promise<readonly Candidate[]> {
+    const ready = await whichPass(present, ({ host }) => this.isReady(host));
     const able = await whichPass(ready, ({ host }) => this.probe.canStart(host));
     if (able.length === 0 && ready.length > 0) throw cannotStart();
     return able.map((view) => ({ host: view.host, freeMemMb: view.freeMemMb, figures: figuresOf(view) }));
@@ -168,23 +182,54 @@ const announced = (tx: SqlRunner): Promise<readonly Candidate[]> =>
   );
 
 /**
- * Whether the host has as much free memory and disk as the agent may use. What an agent does not use, for example while it
- * sleeps, others may use; the operator bounds only how often disk may be promised. Pure.
+ * Whether the host has as much free memory and disk as the agent may use, and desktops for a computer. What an agent does not
+ * use, for example while it sleeps, others may use; the operator bounds only how often disk may be promised. Pure.
  */
 export const fits = (
   { freeMemMb, figures }: Omit<Candidate, 'host'>,
-  { memMb, diskGb }: Pick<PlacedCreation, 'memMb' | 'diskGb'>,
-): boolean => freeMemMb >= memMb && hasDisk(figures, diskGb);
+  { memMb, diskGb, desktops }: Needs,
+): boolean => freeMemMb >= memMb && hasDisk(figures, diskGb) && (!desktops || figures?.desktops === true);
 
 const hasDisk = (figures: Candidate['figures'], diskGb: number): boolean =>
   figures === null ||
   !figures.limitsDisk ||
   (figures.diskGb.free >= diskGb && (figures.grantableDiskGb ?? Infinity) >= diskGb);
 
-const figuresOf = ({ diskGb, grantableDiskGb, limitsDisk }: HostView): Candidate['figures'] => {
+const figuresOf = ({
+  diskGb,
+  grantableDiskGb,
+  limitsDisk,
+  desktops = false,
+}: HostView): Candidate['figures'] => {
   if (diskGb === undefined || limitsDisk === undefined) return null;
-  return { diskGb, limitsDisk, ...(grantableDiskGb === undefined ? {} : { grantableDiskGb }) };
+  return { diskGb, limitsDisk, desktops, ...(grantableDiskGb === undefined ? {} : { grantableDiskGb }) };
 };
+
+const isComputer = ({ agentId }: Pick<PlacedCreation, 'agentId'>): boolean =>
+  boxOwner(agentId) === 'computers';
+
+const needsOf = (creation: PlacedCreation): Needs => ({ ...creation, desktops: isComputer(creation) });
+
+/** `computers` completes the creations of computers itself; here they only count while their hosts do not announce them. */
+const forgetPlacedComputers = (tx: SqlRunner): Promise<unknown> =>
+  tx.query(
+    `DELETE FROM agent_creations WHERE agent_id LIKE 'cmp%' AND placed_at < now() - make_interval(secs => $1)`,
+    [UNREPORTED_SECONDS],
+  );
+
+const noCapacity = (what: 'agent' | 'computer'): DomainError =>
+  new DomainError(
+    'unavailable',
+    'no_capacity',
+    `No machine has room for the ${what}; try again later${what === 'agent' ? ', or with smaller resources' : ''}.`,
+  );
+
+const computersUnsupported = (): DomainError =>
+  new DomainError(
+    'unsupported',
+    'computers_unsupported',
+    'No host has desktop software. Run `berth computers setup` on a host to install it.',
+  );
 
 const unreported = async (tx: SqlRunner, except: string): Promise<ReadonlyMap<string, number>> => {
   const rows = await tx.query<{ host: string; mem_mb: string }>(

@@ -1,5 +1,5 @@
 import { detach } from '@berth/kernel';
-import type { ReportObservation } from '@berth/contracts/agents';
+import type { ReportObservation } from '@berth/contracts/hosting';
 import { Injectable } from '@nestjs/common';
 import { AgentCommandHandler, systemOrigin } from '../agent/agent.command-handler.js';
 import type { AgentCommand } from '../agent/agent.commands.js';

@@ -1,7 +1,5 @@
-import { accountsRequests } from '@berth/contracts/accounts';
 import { Clock, DomainError } from '@berth/kernel';
-import { Requester } from '@berth/messaging';
-import { OperatorSettings } from '@berth/operator-file';
+import { AccountPlans } from '@berth/operator-file';
 import { Inject, Injectable } from '@nestjs/common';
 import { CreationAttempts } from '../agent/creation-attempts.js';
 import { CreationTiming } from '../agent/creation-timing.js';
@@ -12,8 +10,7 @@ import { AgentSeats } from './agent-seats.js';
 @Injectable()
 export class AgentLimit {
   constructor(
-    private readonly operator: OperatorSettings,
-    private readonly requester: Requester,
+    private readonly plans: AccountPlans,
     private readonly seats: AgentSeats,
     @Inject(CreationAttempts) private readonly attempts: Pick<CreationAttempts, 'isGone'>,
     private readonly timing: CreationTiming,
@@ -22,7 +19,7 @@ export class AgentLimit {
 
   /** Counts the agent that the attempt creates. Errors: payment_required `plan_limit_reached`. */
   async take(attempt: Holder, accountId: string): Promise<void> {
-    const limit = (await this.limitOf(accountId)) ?? (await this.limitSince(attempt, accountId));
+    const limit = (await this.plans.maxAgents(accountId)) ?? (await this.limitSince(attempt, accountId));
     if (limit === null) return;
     if (await this.seats.take(attempt, accountId, limit, this.clock.now())) return;
     const freed = await this.freeUnused(accountId);
@@ -39,20 +36,10 @@ export class AgentLimit {
     return this.seats.release(attempt);
   }
 
-  /** null: no limit. The plan is read every time, so that a change of it holds once it has returned. */
-  private async limitOf(accountId: string): Promise<number | null> {
-    const { plans } = this.operator.current;
-    if (plans.every(({ maxAgents }) => maxAgents === null)) return null;
-    const { planId } = await this.requester.request(accountsRequests.getAccount, { id: accountId });
-    const plan = plans.find(({ id }) => id === planId);
-    if (plan === undefined) throw new DomainError('unavailable', 'service_unavailable', 'Try again shortly.');
-    return plan.maxAgents;
-  }
-
   /** Lets those count the creation for whom a limit is already in force, and returns the limit if it is by now. */
   private async limitSince(attempt: Holder, accountId: string): Promise<number | null> {
     await this.seats.hold(attempt, accountId, this.clock.now());
-    return this.limitOf(accountId);
+    return this.plans.maxAgents(accountId);
   }
 
   /** Releases seats of creations that died and of agents that were deleted; returns whether there were any. */

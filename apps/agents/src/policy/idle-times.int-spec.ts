@@ -1,9 +1,5 @@
-import {
-  agentOwnersRequests,
-  agentsRequests,
-  type HostOrders,
-  type ObservedAgent,
-} from '@berth/contracts/agents';
+import { agentOwnersRequests, agentsRequests } from '@berth/contracts/agents';
+import type { HostOrders, ObservedAgent } from '@berth/contracts/hosting';
 import { runtimeRequests } from '@berth/contracts/runtime';
 import type { Policy } from '@berth/contracts/schema';
 import { newId } from '@berth/kernel';

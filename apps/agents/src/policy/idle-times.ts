@@ -1,4 +1,4 @@
-import type { ObservedAgent, WantedIdleTime } from '@berth/contracts/agents';
+import type { ObservedAgent, WantedIdleTime } from '@berth/contracts/hosting';
 import { runtimeRequests } from '@berth/contracts/runtime';
 import { Requester } from '@berth/messaging';
 import { Database, type SqlRunner } from '@berth/persistence';

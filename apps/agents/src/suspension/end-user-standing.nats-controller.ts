@@ -1,4 +1,5 @@
-import { agentsRequests, type SetEndUserStanding } from '@berth/contracts/agents';
+import { agentsRequests } from '@berth/contracts/agents';
+import type { SetEndUserStanding } from '@berth/contracts/hosting';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
 import { EndUserStandingHandler } from './end-user-standing.handler.js';

@@ -9,7 +9,7 @@ const agentsOf = (suffix: string): string => `audit_own_agents_${suffix}`;
 /** Every audited act of every account; `audit_list` is the view that queries read. */
 export const auditListProjection: Projection = {
   name: 'audit-list',
-  version: 3,
+  version: 4,
   categories: AUDITED_CATEGORIES,
 
   async createTables(tx, suffix) {

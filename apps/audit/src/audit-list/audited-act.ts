@@ -1,27 +1,16 @@
 import type { AuditAction, AuditOutcome } from '@berth/contracts/audit';
 import type { EventData, RecordedEvent } from '@berth/event-store';
 import { showCents } from '@berth/kernel';
+import { COMPUTER_READINGS } from './computer-acts.js';
 import { pick, text, type Details } from './details.js';
 import { nameIn, pathsIn, variableIn, type PersonalDetails } from './personal-details.js';
-
-/** What an event says about an act. Ids and figures only; contents and secrets never. */
-export interface AuditedAct {
-  readonly action: AuditAction;
-  readonly resource: { readonly type: string; readonly id: string };
-  readonly details: Details;
-  readonly outcome?: AuditOutcome;
-  /** Of an act on an agent. */
-  readonly personal?: PersonalDetails | null;
-}
+import { isStep, type AuditedAct, type Reading } from './reading.js';
 
 /** A later event of the same stream: the outcome of the act that its first event recorded. */
 export interface ActOutcome {
   readonly outcome: AuditOutcome;
   readonly code: string;
 }
-
-/** What the audit reads of an event type: the act, if it records one. */
-type Reading = (data: EventData, event: RecordedEvent) => AuditedAct | null;
 
 const ofAgent = (
   action: AuditAction,
@@ -59,9 +48,6 @@ const ofExecution = (action: AuditAction, data: EventData, details: Details): Au
   resource: { type: 'execution', id: text(data, 'executionId') },
   details: { agentId: text(data, 'agentId'), ...details },
 });
-
-/** Services carry out a command in steps, whose ids are the command's id and a suffix. The command is the act. */
-const isStep = ({ metadata: { causationId } }: RecordedEvent): boolean => causationId.includes('/');
 
 const starting: Reading = (data, event) => {
   const cause = text(data, 'cause');
@@ -119,6 +105,7 @@ const READINGS: Readonly<Record<string, Reading>> = {
   AgentSleepRequested: (data) => ofAgent('agent.sleep', data),
   AgentStarting: starting,
   AgentStopping: stopping,
+  ...COMPUTER_READINGS,
   CapThresholdReached: (data) => ofEndUser('cap.threshold', data, pick(data, 'cap', 'period', 'percent')),
   CreditsGranted: (data) => ofAccount('credits.grant', data, { cents: centsIn(data), ...pick(data, 'note') }),
   DeploymentRequested: deployed,
@@ -162,6 +149,8 @@ export const AUDITED_CATEGORIES: readonly string[] = [
   'agent',
   'agentEnv',
   'computeCap',
+  'computer',
+  'computerUse',
   'deployment',
   'endUser',
   'endUserDefaults',
@@ -173,6 +162,7 @@ export const AUDITED_CATEGORIES: readonly string[] = [
   'llmEndUser',
   'olderExecution',
   'refusal',
+  'viewerSession',
   'webhookToken',
 ];
 

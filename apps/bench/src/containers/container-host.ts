@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { instanceOf, namespaceOf } from '@berth/runtime';
+import { instanceOf, namespaceOf } from '@berth/host-requirements';
 import { BenchError } from '../bench-error.js';
 import type { BenchContext } from '../context.js';
 import { run, type CommandLine } from '../peers/command-line.js';

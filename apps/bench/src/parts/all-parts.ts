@@ -4,6 +4,7 @@ import { appendPart } from './append.part.js';
 import { auditPart } from './audit.part.js';
 import { buildPart } from './build.part.js';
 import { chatPart } from './chat.part.js';
+import { computersPart } from './computers.part.js';
 import { containerExecPart } from './container-exec.part.js';
 import { containerManyPart } from './container-many.part.js';
 import { containerMemoryPart } from './container-memory.part.js';
@@ -42,6 +43,7 @@ export const PARTS: readonly Part[] = [
   webhookPart,
   schedulesPart,
   filesPart,
+  computersPart,
   memoryPart,
   startPart,
   buildPart,

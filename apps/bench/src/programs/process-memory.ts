@@ -21,6 +21,9 @@ export interface ListedProcess {
 const KB_PER_MB = 1024;
 
 const KINDS: readonly (readonly [string, RegExp])[] = [
+  ['X server', /^\S*Xvnc /],
+  ['window manager', /^\S*openbox /],
+  ['panel', /^\S*tint2 /],
   ['PostgreSQL', /postgres/],
   ['nats-server', /nats-server/],
   ['event log', /event-store\/main\.js/],

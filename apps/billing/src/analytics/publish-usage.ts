@@ -1,4 +1,5 @@
 import { publishAnalystView, type SqlRunner } from '@berth/persistence';
+import { AGENTS } from '../meter/agents.kind.js';
 import { publishUsageTables } from '../meter/usage-tables.js';
 import { USAGE_BY_AGENT, USAGE_DAILY } from './usage-analytics.js';
 
@@ -6,6 +7,6 @@ import { USAGE_BY_AGENT, USAGE_DAILY } from './usage-analytics.js';
 export const publishUsage = async (tx: SqlRunner, suffix: string): Promise<void> => {
   for (const { name } of [USAGE_BY_AGENT, USAGE_DAILY])
     await tx.query(`DROP VIEW IF EXISTS analytics.${name}`);
-  await publishUsageTables(tx, suffix);
+  await publishUsageTables(AGENTS, tx, suffix);
   for (const view of [USAGE_DAILY, USAGE_BY_AGENT]) await publishAnalystView(tx, view);
 };

@@ -1,7 +1,8 @@
 import type { AnalystView } from '@berth/persistence';
 import { DAY_MS } from '../meter/utc-day.js';
 import { METERED_PARTS } from '../pricing/terms.js';
-import { SUMS } from '../usage-list/usage-sql.js';
+import { AGENTS } from '../meter/agents.kind.js';
+import { sumsOf } from '../meter/metered-kind.js';
 
 const D = String(DAY_MS);
 const HOUR_MS = 3_600_000n;
@@ -53,7 +54,7 @@ const FIGURES_OF_DAYS = [
   ...['active_ms', 'vcpu', 'mem', 'disk', 'metered', 'wakes', 'chats', 'executions'],
   ...['llm_requests', 'input_tokens', 'output_tokens', 'ai'],
 ];
-const COUNTED: readonly string[] = [...SUMS, 'metered'];
+const COUNTED = sumsOf(AGENTS);
 
 /** 0 for a figure that days do not count. */
 const figure = (name: string): string => (COUNTED.includes(name) ? name : `0::numeric AS ${name}`);

@@ -1,34 +1,17 @@
 import { weightsOf, type TermsPeriod } from '../pricing/terms.js';
-import type { Span } from './agent-meter.js';
-import type { LlmCall } from './usage-fact.js';
+import type { Span } from './box-meter.js';
+import { METER_SUMS, sumsOf, type MeteredKind } from './metered-kind.js';
 import { DAY_MS, dayOf } from './utc-day.js';
 
-/** What an agent used on one day (UTC), as sums that later ones are added to. */
-export interface DayUse {
-  active_ms: bigint;
-  /** Milliseconds × millionths of a CPU. */
-  vcpu: bigint;
-  /** Milliseconds × MiB. */
-  mem: bigint;
-  /** Milliseconds × GiB. */
-  disk: bigint;
-  /** Metered hosting in `METERED_PARTS` of a millionth of a cent. */
-  metered: bigint;
-  wakes: number;
-  chats: number;
-  executions: number;
-  llm_requests: number;
-  input_tokens: number;
-  output_tokens: number;
-  /** Cost of LLM calls in millionths of a cent. */
-  ai: bigint;
-}
+/**
+ * What a box used on one day (UTC), as sums that later ones are added to: `vcpu` in milliseconds × millionths of a CPU,
+ * `mem` × MiB, `disk` × GiB, `metered` in `METERED_PARTS` of a millionth of a cent, and those of `MeteredKind.uses`, where
+ * money is in millionths of a cent.
+ */
+export type DayUse = Record<(typeof METER_SUMS)[number], bigint> & Record<string, bigint>;
 
-export const noUse = (): DayUse => ({
-  ...{ active_ms: 0n, vcpu: 0n, mem: 0n, disk: 0n, metered: 0n },
-  ...{ wakes: 0, chats: 0, executions: 0 },
-  ...{ llm_requests: 0, input_tokens: 0, output_tokens: 0, ai: 0n },
-});
+export const noUse = (kind: Pick<MeteredKind, 'uses'>): DayUse =>
+  Object.fromEntries(sumsOf(kind).map((sum) => [sum, 0n])) as DayUse;
 
 /** The parts of a span that each lie in one day. */
 export const byDay = ({ from, to }: Pick<Span, 'from' | 'to'>): readonly DayPart[] => {
@@ -62,11 +45,9 @@ export const addSpan = (use: DayUse, span: Span, periods: readonly TermsPeriod[]
   for (const period of periods) use.metered += meteredIn(span, period);
 };
 
-export const addCall = (use: DayUse, { inputTokens, outputTokens, cost }: LlmCall): void => {
-  use.llm_requests++;
-  use.input_tokens += inputTokens;
-  use.output_tokens += outputTokens;
-  use.ai += cost;
+/** Adds what a box was used for. */
+export const addAmounts = (use: DayUse, amounts: Readonly<Record<string, bigint>>): void => {
+  for (const [sum, amount] of Object.entries(amounts)) use[sum] = (use[sum] ?? 0n) + amount;
 };
 
 const meteredIn = ({ kind, from, to, sizes }: Span, period: TermsPeriod): bigint => {

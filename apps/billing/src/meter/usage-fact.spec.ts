@@ -1,7 +1,8 @@
 import type { EventData, RecordedEvent } from '@berth/event-store';
 import { describe, expect, it } from 'vitest';
-import { recountAgent } from '../recount/recount-agent.js';
+import { recountBox } from '../recount/recount-box.js';
 import { RecountReader } from '../recount/recount-history.js';
+import { AGENTS } from './agents.kind.js';
 import { UsageLedger } from './usage-ledger.js';
 
 const AT = '2026-11-10T08:00:00.000Z';
@@ -41,15 +42,15 @@ const countsOf = (
   };
   let counted = 0;
   for (const event of events) {
-    const ledger = new UsageLedger(state);
+    const ledger = new UsageLedger(AGENTS, state);
     ledger.apply(event);
     counted += ledger.days.reduce((sum, { use }) => sum + Number(use[member.use]), 0);
   }
-  const reader = new RecountReader();
+  const reader = new RecountReader('agent');
   for (const event of events) reader.read(event);
-  const [agent] = reader.log().agents;
+  const [agent] = reader.log().boxes;
   if (agent === undefined) throw new Error('The recount has no agent.');
-  const days = [...recountAgent(agent, [], Date.parse(AT)).values()];
+  const days = [...recountBox(agent, [], Date.parse(AT)).values()];
   return [counted, days.reduce((sum, day) => sum + Number(day[member.day]), 0)];
 };
 

@@ -1,14 +1,15 @@
 import type { RecordedEvent } from '@berth/event-store';
 import type { Plan } from '../pricing/pricing.js';
 import { freePlan, periodsOf, type Terms } from '../pricing/terms.js';
-import { changeMeter, newMeter, type AgentMeter, type Span } from './agent-meter.js';
-import { addCall, addSpan, byDay, noUse, type DayUse } from './day-use.js';
-import { factOf, type AgentFact, type UsageFact } from './usage-fact.js';
+import { changeMeter, newMeter, type BoxMeter, type Span } from './box-meter.js';
+import { addAmounts, addSpan, byDay, noUse, type DayUse } from './day-use.js';
+import type { MeteredKind } from './metered-kind.js';
+import type { BoxFact, UsageFact, Use } from './usage-fact.js';
 import { dayOf } from './utc-day.js';
 
 /** The rows that a batch of events starts from. */
 export interface LedgerState {
-  readonly meters: Map<string, AgentMeter>;
+  readonly meters: Map<string, BoxMeter>;
   /** By account, in order of time. */
   readonly terms: Map<string, readonly Terms[]>;
   readonly plans: Map<string, Plan>;
@@ -21,13 +22,13 @@ export interface LedgerState {
 }
 
 export interface DayEntry {
-  readonly agentId: string;
+  readonly boxId: string;
   readonly accountId: string;
   readonly day: number;
   readonly use: DayUse;
 }
 
-/** Counts usage in the order of the log. The result does not depend on how the events are divided into batches. */
+/** Counts the usage of one kind of boxes in the order of the log. The result does not depend on how the events are divided into batches. */
 export class UsageLedger {
   readonly #days = new Map<string, DayEntry>();
   readonly #changedMeters = new Set<string>();
@@ -38,13 +39,16 @@ export class UsageLedger {
   /** The position of the last event. */
   position = 0n;
 
-  constructor(readonly state: LedgerState) {}
+  constructor(
+    private readonly kind: Pick<MeteredKind, 'factOf' | 'uses'>,
+    readonly state: LedgerState,
+  ) {}
 
   get days(): readonly DayEntry[] {
     return [...this.#days.values()];
   }
 
-  get changedMeters(): readonly AgentMeter[] {
+  get changedMeters(): readonly BoxMeter[] {
     return [...this.#changedMeters].flatMap((id) => this.state.meters.get(id) ?? []);
   }
 
@@ -55,14 +59,16 @@ export class UsageLedger {
 
   apply(event: RecordedEvent): void {
     this.position = event.position;
-    const fact = factOf(event);
+    const fact = this.kind.factOf(event);
     if (fact !== null) this.#applyFact(fact, event.metadata.accountId);
   }
 
   #applyFact(fact: UsageFact, accountId: string): void {
     switch (fact.about) {
-      case 'agent':
-        return this.#ofAgent(fact.fact, accountId);
+      case 'box':
+        return this.#ofBox(fact.fact, accountId);
+      case 'use':
+        return this.#ofUse(fact.use);
       case 'account':
         return this.#price(fact.accountId, this.#planOf(fact.planId), fact.at);
       case 'plans':
@@ -73,35 +79,33 @@ export class UsageLedger {
     }
   }
 
-  #ofAgent(fact: AgentFact, accountId: string): void {
+  #ofBox(fact: BoxFact, accountId: string): void {
     if (fact.kind === 'created') return this.#create(fact, accountId);
-    const before = this.state.meters.get(fact.agentId);
-    if (before === undefined) return;
-    if (fact.kind === 'chat') this.#chat(before, fact);
-    else if (fact.kind === 'execution') this.#use(before, fact.at).executions++;
-    else if (fact.kind === 'llm') addCall(this.#use(before, fact.at), fact.call);
-    else this.#meter(before, fact);
+    const before = this.state.meters.get(fact.boxId);
+    if (before !== undefined) this.#meter(before, fact);
   }
 
-  #create(fact: Extract<AgentFact, { kind: 'created' }>, accountId: string): void {
-    const meter = newMeter(fact, accountId);
-    this.#keep(meter, fact.at);
-    // An agent has a row for its first day, however short it existed.
-    this.#use(meter, fact.at);
-  }
-
-  #chat(meter: AgentMeter, { retriable, at }: Extract<AgentFact, { kind: 'chat' }>): void {
+  #ofUse({ boxId, at, amounts, retriable }: Use): void {
+    const meter = this.state.meters.get(boxId);
+    if (meter === undefined) return;
     if (retriable !== null && this.state.failedChats.has(retriable.deliveryId)) return;
-    this.#use(meter, at).chats++;
+    addAmounts(this.#use(meter, at), amounts);
     if (retriable === null || retriable.answered) return;
     this.state.failedChats.add(retriable.deliveryId);
     this.newlyFailedChats.add(retriable.deliveryId);
   }
 
-  #meter(before: AgentMeter, fact: AgentFact): void {
+  #create(fact: Extract<BoxFact, { kind: 'created' }>, accountId: string): void {
+    const meter = newMeter(fact, accountId);
+    this.#keep(meter, fact.at);
+    // A box has a row for its first day, however short it existed.
+    this.#use(meter, fact.at);
+  }
+
+  #meter(before: BoxMeter, fact: BoxFact): void {
     const { meter, spans, wake } = changeMeter(before, fact);
     this.#keep(meter, fact.at);
-    if (wake) this.#use(meter, fact.at).wakes++;
+    if (wake) this.#use(meter, fact.at).wakes += 1n;
     const periods = periodsOf(this.state.terms.get(meter.accountId) ?? []);
     for (const span of spans)
       for (const part of byDay(span))
@@ -112,16 +116,16 @@ export class UsageLedger {
         );
   }
 
-  #keep(meter: AgentMeter, at: number): void {
-    this.state.meters.set(meter.agentId, meter);
-    this.#changedMeters.add(meter.agentId);
+  #keep(meter: BoxMeter, at: number): void {
+    this.state.meters.set(meter.boxId, meter);
+    this.#changedMeters.add(meter.boxId);
     this.state.latestMs = Math.max(this.state.latestMs, at);
   }
 
-  #use({ agentId, accountId }: AgentMeter, at: number): DayUse {
+  #use({ boxId, accountId }: BoxMeter, at: number): DayUse {
     const day = dayOf(at);
-    const key = `${String(day)} ${agentId}`;
-    const entry = this.#days.get(key) ?? { agentId, accountId, day, use: noUse() };
+    const key = `${String(day)} ${boxId}`;
+    const entry = this.#days.get(key) ?? { boxId, accountId, day, use: noUse(this.kind) };
     this.#days.set(key, entry);
     return entry.use;
   }

@@ -9,43 +9,56 @@ export interface Price {
   readonly diskGbMonth: bigint;
 }
 
-/** An event of an agent's life or of its use; `at` in Unix milliseconds. */
+/** What is counted again. */
+export type RecountedKind = 'agent' | 'computer';
+
+/** An event of the life of an agent or computer, or of its use; `at` in Unix milliseconds. */
 export interface Happening {
+  /** Of a life `BoxStarted` and so on, whichever it is. */
   readonly type: string;
   readonly at: number;
   readonly data: EventData;
 }
 
-export interface AgentHistory {
-  readonly agentId: string;
+/** The history of an agent or a computer. */
+export interface BoxHistory {
+  readonly boxId: string;
   readonly accountId: string;
   readonly happenings: readonly Happening[];
 }
 
 /** What the recount reads of a log. */
 export interface RecountedLog {
-  readonly agents: readonly AgentHistory[];
+  readonly kind: RecountedKind;
+  readonly boxes: readonly BoxHistory[];
   /** By account, in order of time. */
   readonly prices: ReadonlyMap<string, readonly Price[]>;
 }
 
-/** The categories of the streams that the recount reads. */
-export const RECOUNTED_CATEGORIES: readonly string[] = [
-  'account',
-  'agent',
-  'delivery',
-  'execution',
-  'llmAccount',
-  'olderExecution',
-  'pricing',
-  'schedule',
-  'webhookDelivery',
-];
+/** The categories of the streams that the recount of a kind reads. */
+export const RECOUNTED_CATEGORIES: Readonly<Record<RecountedKind, readonly string[]>> = {
+  agent: [
+    'account',
+    'agent',
+    'delivery',
+    'execution',
+    'llmAccount',
+    'olderExecution',
+    'pricing',
+    'schedule',
+    'webhookDelivery',
+  ],
+  computer: ['account', 'computer', 'computerUse', 'pricing'],
+};
 
+const BOX: Readonly<Record<RecountedKind, RegExp>> = { agent: /^Agent/, computer: /^Computer/ };
 const LIFE =
-  /^Agent(Created|Starting|Started|Stopping|FellAsleep|Stopped|Failed|Resized|Unseen|RanUnseen|DeletionRequested)$/;
-const USE =
-  /^(MessageAnswered|MessageFailed|WebhookDelivered|WebhookFailed|PromptHandedOver|ExecutionSubmitted|OlderExecutionSubmitted|LlmCallSettled|LlmCallFailed)$/;
+  /^Box(Created|Starting|Started|Stopping|FellAsleep|Stopped|Failed|Resized|Unseen|RanUnseen|DeletionRequested)$/;
+const USE: Readonly<Record<RecountedKind, RegExp>> = {
+  agent:
+    /^(MessageAnswered|MessageFailed|WebhookDelivered|WebhookFailed|PromptHandedOver|ExecutionSubmitted|OlderExecutionSubmitted|LlmCallSettled|LlmCallFailed)$/,
+  computer: /^(ActionsDone|ScreenshotsTaken|BoxCommandRun)$/,
+};
 
 type Prices = Omit<Price, 'from'>;
 
@@ -53,31 +66,33 @@ const FREE: Prices = { seatMonth: null, vcpuHour: 0n, memGbHour: 0n, diskGbMonth
 
 /** Reads the whole log, in order. Shares no code with the projection, so that an error of one shows in the other. */
 export class RecountReader {
-  readonly #agents = new Map<string, { accountId: string; happenings: Happening[] }>();
+  readonly #boxes = new Map<string, { accountId: string; happenings: Happening[] }>();
   readonly #planOf = new Map<string, string>();
   readonly #plans = new Map<string, Prices>();
   readonly #prices = new Map<string, Price[]>();
-  /** No price begins before what happened to agents earlier in the log. */
+  /** No price begins before what happened to boxes earlier in the log. */
   #latest = 0;
 
+  constructor(private readonly kind: RecountedKind) {}
+
   read({ type, data, stream, metadata }: RecordedEvent): void {
-    const name = type.split('.')[0] ?? '';
-    const agentId = String(data['agentId'] ?? '');
-    if (name === 'AgentCreated') this.#agents.set(agentId, { accountId: metadata.accountId, happenings: [] });
-    const agent = this.#agents.get(agentId);
+    const name = (type.split('.')[0] ?? '').replace(BOX[this.kind], 'Box');
+    const boxId = String(data[`${this.kind}Id`] ?? '');
+    if (name === 'BoxCreated') this.#boxes.set(boxId, { accountId: metadata.accountId, happenings: [] });
+    const box = this.#boxes.get(boxId);
     const at = Date.parse(String(data[name.startsWith('Llm') ? 'startedAt' : 'at']));
-    if (agent !== undefined && stream.startsWith('agent-') && LIFE.test(name)) {
-      agent.happenings.push({ type: name, at, data });
+    if (box !== undefined && stream.startsWith(`${this.kind}-`) && LIFE.test(name)) {
+      box.happenings.push({ type: name, at, data });
       if (at > this.#latest) this.#latest = at;
-    } else if (agent !== undefined && USE.test(name)) agent.happenings.push({ type: name, at, data });
+    } else if (box !== undefined && USE[this.kind].test(name)) box.happenings.push({ type: name, at, data });
     else if (name === 'PlansRead') this.#readPlans(data, at);
     else if (name === 'AccountOpened') this.#choosePlan(data, Date.parse(String(data['openedAt'])));
     else if (name === 'AccountChanged') this.#choosePlan(data, Date.parse(String(data['changedAt'])));
   }
 
   log(): RecountedLog {
-    const agents = [...this.#agents].map(([agentId, agent]) => ({ agentId, ...agent }));
-    return { agents, prices: this.#prices };
+    const boxes = [...this.#boxes].map(([boxId, box]) => ({ boxId, ...box }));
+    return { kind: this.kind, boxes, prices: this.#prices };
   }
 
   #readPlans(data: EventData, at: number): void {

@@ -1,20 +1,20 @@
 import { divideDown, divideHalfUp, type Millionths } from '@berth/kernel';
-import { FRACTIONS, recountAgent, type RecountedDay } from './recount-agent.js';
+import { FRACTIONS, recountBox, type RecountedDay } from './recount-box.js';
 import type { Price, RecountedLog } from './recount-history.js';
 
 const DAY = 86_400_000;
 
-/** What an agent used on a day, with its price in millionths of a cent. */
+/** What an agent or computer used on a day, with its price in millionths of a cent. */
 export interface RecountedRow extends Omit<RecountedDay, 'numerator'> {
-  readonly agentId: string;
+  readonly boxId: string;
   readonly seat: boolean;
   readonly hosting: Millionths;
 }
 
 export interface RecountedAccount {
-  /** By day and agent id. */
+  /** By day and id. */
   readonly rows: readonly RecountedRow[];
-  /** The share of days of a seat plan without an active agent. */
+  /** The share of days of a seat plan without an active agent; computers have no part in it. */
   readonly unallocated: Millionths;
 }
 
@@ -32,26 +32,30 @@ export const recount = (
   asOf: number,
 ): RecountedAccount => {
   const prices = log.prices.get(accountId) ?? [];
-  const used = log.agents
-    .filter((agent) => agent.accountId === accountId)
-    .map((agent) => ({ agentId: agent.agentId, days: recountAgent(agent, prices, asOf) }));
+  const used = log.boxes
+    .filter((box) => box.accountId === accountId)
+    .map((box) => ({ boxId: box.boxId, days: recountBox(box, prices, asOf) }));
   const rows: RecountedRow[] = [];
   let unallocated: Millionths = 0n;
   for (let day = range.from; day < range.to; day++) {
-    const ofDay = used.flatMap(({ agentId, days }) => {
+    const ofDay = used.flatMap(({ boxId, days }) => {
       const found = days.get(day);
-      return found === undefined ? [] : [{ agentId, ...found }];
+      return found === undefined ? [] : [{ boxId, ...found }];
     });
     const share = shareOf(prices, day, asOf);
-    const shares = share === null ? null : divide(share, ofDay);
-    if (share !== null && !ofDay.some(({ activeMs }) => activeMs > 0n)) unallocated += share;
-    for (const { numerator, ...one } of ofDay.sort((a, b) => (a.agentId < b.agentId ? -1 : 1))) {
-      const hosting = shares === null ? divideHalfUp(numerator, FRACTIONS) : (shares.get(one.agentId) ?? 0n);
+    const shares = share === null ? null : log.kind === 'agent' ? divide(share, ofDay) : NO_SHARES;
+    if (share !== null && log.kind === 'agent' && !ofDay.some(({ activeMs }) => activeMs > 0n))
+      unallocated += share;
+    for (const { numerator, ...one } of ofDay.sort((a, b) => (a.boxId < b.boxId ? -1 : 1))) {
+      const hosting = shares === null ? divideHalfUp(numerator, FRACTIONS) : (shares.get(one.boxId) ?? 0n);
       rows.push({ ...one, seat: shares !== null, hosting });
     }
   }
   return { rows, unallocated };
 };
+
+/** Hosting of computers costs nothing on a seat plan. */
+const NO_SHARES: ReadonlyMap<string, Millionths> = new Map();
 
 /** The price of a day of a seat plan; null if another plan is in force at its end, or the day is in the future. */
 const shareOf = (prices: readonly Price[], day: number, asOf: number): Millionths | null => {
@@ -67,25 +71,25 @@ const shareOf = (prices: readonly Price[], day: number, asOf: number): Millionth
 };
 
 interface Active {
-  readonly agentId: string;
+  readonly boxId: string;
   readonly activeMs: bigint;
 }
 
-const divide = (share: Millionths, agents: readonly Active[]): ReadonlyMap<string, Millionths> => {
-  const active = agents
+const divide = (share: Millionths, boxes: readonly Active[]): ReadonlyMap<string, Millionths> => {
+  const active = boxes
     .filter(({ activeMs }) => activeMs > 0n)
     .sort((a, b) =>
-      a.activeMs === b.activeMs ? (a.agentId < b.agentId ? -1 : 1) : a.activeMs > b.activeMs ? -1 : 1,
+      a.activeMs === b.activeMs ? (a.boxId < b.boxId ? -1 : 1) : a.activeMs > b.activeMs ? -1 : 1,
     );
   const all = active.reduce((sum, { activeMs }) => sum + activeMs, 0n);
   const shares = new Map(
-    active.map(({ agentId, activeMs }) => [agentId, divideDown(share * activeMs, all)] as const),
+    active.map(({ boxId, activeMs }) => [boxId, divideDown(share * activeMs, all)] as const),
   );
   let left = share;
   for (const amount of shares.values()) left -= amount;
-  for (const { agentId } of active) {
+  for (const { boxId } of active) {
     if (left === 0n) break;
-    shares.set(agentId, (shares.get(agentId) ?? 0n) + 1n);
+    shares.set(boxId, (shares.get(boxId) ?? 0n) + 1n);
     left -= 1n;
   }
   return active.length === 0 ? new Map() : shares;

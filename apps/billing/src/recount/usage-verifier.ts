@@ -3,11 +3,14 @@ import { EventStore } from '@berth/event-store';
 import { Clock, isoTime } from '@berth/kernel';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
+import { AGENTS } from '../meter/agents.kind.js';
+import { COMPUTERS } from '../meter/computers.kind.js';
+import type { MeteredKind } from '../meter/metered-kind.js';
 import { DAY_MS, dateOf } from '../meter/utc-day.js';
-import { CountedUntil } from '../usage-list/counted-until.js';
+import { ComputersCountedUntil, CountedUntil } from '../usage-list/counted-until.js';
 import { rangeOf, type DayRange } from '../usage-list/usage-range.js';
 import { inSnapshot, readUsage, unallocatedIn } from '../usage-list/usage-reading.js';
-import type { PageRow } from '../usage-list/usage-view.js';
+import type { BoxRow, ComputerPageRow, PageRow } from '../usage-list/usage-view.js';
 import { recount, type RecountedAccount, type RecountedRow } from './recount.js';
 import { RECOUNTED_CATEGORIES, RecountReader, type RecountedLog } from './recount-history.js';
 
@@ -16,8 +19,13 @@ const ALL_ROWS = 1_000_000_000;
 /** A recount takes minutes, so it may wait longer for the projection than a query. */
 const COUNTED_WITHIN_MS = 60_000;
 
+/** A row of either kind. */
+type CountedRow = Pick<PageRow, keyof BoxRow | 'executions'> &
+  Partial<Omit<PageRow, keyof BoxRow>> &
+  Partial<Pick<ComputerPageRow, 'actions' | 'screenshots'>>;
+
 interface CountedAccount {
-  readonly rows: readonly PageRow[];
+  readonly rows: readonly CountedRow[];
   readonly unallocated: bigint;
 }
 
@@ -29,6 +37,14 @@ interface Counted {
   readonly asOf: number;
 }
 
+interface Compared {
+  readonly accountIds: readonly string[];
+  readonly events: number;
+  readonly rows: number;
+  readonly differences: readonly UsageDifference[];
+  readonly asOf: number;
+}
+
 /** Compares the rows of all accounts with a recount from the log. */
 @Injectable()
 export class UsageVerifier {
@@ -36,56 +52,71 @@ export class UsageVerifier {
     @Inject(Database) private readonly database: Pick<Database, 'transaction'>,
     private readonly store: EventStore,
     private readonly counted: CountedUntil,
+    private readonly countedOfComputers: ComputersCountedUntil,
     private readonly clock: Clock,
   ) {}
 
   /** Errors: invalid `invalid_request` for the range; unavailable `service_unavailable`. */
   async run(request: VerifyUsage): Promise<UsageVerification> {
     const range = rangeOf(request, this.clock.now());
-    const now = await this.counted.patiently(COUNTED_WITHIN_MS);
-    const counted = await inSnapshot(this.database, (tx) => this.#read(tx, range, now));
-    const { asOf } = counted;
-    const { log, events } = await this.#readLog(counted.position);
-    let rows = 0;
-    const differences: UsageDifference[] = [];
-    for (const [accountId, account] of counted.accounts) {
-      const again = recount(log, accountId, range, asOf);
-      rows += again.rows.length;
-      differences.push(...differencesOf(accountId, account, again));
-    }
+    const agents = await this.#compare(AGENTS, this.counted, range);
+    const computers = await this.#compare(COMPUTERS, this.countedOfComputers, range);
+    const differences = [...agents.differences, ...computers.differences];
     return {
-      ...{ from: isoTime(range.from * DAY_MS), to: isoTime(range.to * DAY_MS), asOf: isoTime(asOf) },
-      ...{ accounts: counted.accounts.size, events, rows, differing: differences.length },
+      ...{ from: isoTime(range.from * DAY_MS), to: isoTime(range.to * DAY_MS) },
+      asOf: isoTime(Math.max(agents.asOf, computers.asOf)),
+      accounts: new Set([...agents.accountIds, ...computers.accountIds]).size,
+      events: agents.events + computers.events,
+      rows: agents.rows + computers.rows,
+      differing: differences.length,
       differences: differences.slice(0, MOST_SHOWN),
     };
   }
 
-  async #read(tx: SqlRunner, range: DayRange, now: number): Promise<Counted> {
+  async #compare(kind: MeteredKind, until: CountedUntil, range: DayRange): Promise<Compared> {
+    const now = await until.patiently(COUNTED_WITHIN_MS);
+    const counted = await inSnapshot(this.database, (tx) => this.#read(kind, tx, range, now));
+    const { asOf, accounts } = counted;
+    const { log, events } = await this.#readLog(kind, counted.position);
+    let rows = 0;
+    const differences: UsageDifference[] = [];
+    for (const [accountId, account] of accounts) {
+      const again = recount(log, accountId, range, asOf);
+      rows += again.rows.length;
+      differences.push(...differencesOf(accountId, account, again));
+    }
+    return { accountIds: [...accounts.keys()], events, rows, differences, asOf };
+  }
+
+  async #read(kind: MeteredKind, tx: SqlRunner, range: DayRange, now: number): Promise<Counted> {
+    const { latest: latestTable, terms, boxes } = kind.tables;
     const [latest] = await tx.query<{ readonly position: string; readonly latest_ms: string }>(
-      'SELECT position, latest_ms FROM usage_latest',
+      `SELECT position, latest_ms FROM ${latestTable}`,
     );
     const asOf = Math.max(now, Number(latest?.latest_ms ?? now));
     const ids = await tx.query<{ readonly id: string }>(
-      'SELECT account_id AS id FROM usage_terms UNION SELECT account_id FROM usage_agents ORDER BY id',
+      `SELECT account_id AS id FROM ${terms} UNION SELECT account_id FROM ${boxes} ORDER BY id`,
     );
     const accounts = new Map<string, CountedAccount>();
     for (const { id } of ids) {
-      const request = {
-        ...{ accountId: id, from: null, to: null, externalUserId: null, agentId: null },
-        ...{ cursor: null, limit: ALL_ROWS },
-      };
-      const read = await readUsage(tx, request, { daily: true, range, asOf });
-      accounts.set(id, { rows: read.rows, unallocated: unallocatedIn(read) });
+      const request = { accountId: id, externalUserId: null, boxId: null, cursor: null, limit: ALL_ROWS };
+      const read = await readUsage<CountedRow>(tx, request, { kind, daily: true, range, asOf });
+      accounts.set(id, { rows: read.rows, unallocated: kind.sharesSeats ? unallocatedIn(read) : 0n });
     }
     return { accounts, position: BigInt(latest?.position ?? -1), asOf };
   }
 
-  async #readLog(until: bigint): Promise<{ readonly log: RecountedLog; readonly events: number }> {
-    const reader = new RecountReader();
+  async #readLog(
+    kind: MeteredKind,
+    until: bigint,
+  ): Promise<{ readonly log: RecountedLog; readonly events: number }> {
+    const recounted = kind === AGENTS ? 'agent' : 'computer';
+    const reader = new RecountReader(recounted);
     const end = new AbortController();
     let events = 0;
     try {
-      const options = { from: 'start', categories: RECOUNTED_CATEGORIES, signal: end.signal } as const;
+      const categories = RECOUNTED_CATEGORIES[recounted];
+      const options = { from: 'start', categories, signal: end.signal } as const;
       for await (const item of this.store.subscribe(options)) {
         if (item.kind === 'caughtUp' || (item.kind === 'event' && item.event.position > until)) break;
         if (item.kind !== 'event') continue;
@@ -101,18 +132,21 @@ export class UsageVerifier {
 
 type Figures = Readonly<Record<string, string>>;
 
-const countedFigures = (row: PageRow): Figures => ({
+/** What a row does not count is 0. */
+const countedFigures = (row: CountedRow): Figures => ({
   activeMilliseconds: row.active_ms,
   vcpu: row.vcpu,
   mem: row.mem,
   disk: row.disk,
   wakes: row.wakes,
-  chats: row.chats,
+  chats: row.chats ?? '0',
   executions: row.executions,
-  llmRequests: row.llm_requests,
-  inputTokens: row.input_tokens,
-  outputTokens: row.output_tokens,
-  ai: row.ai,
+  actions: row.actions ?? '0',
+  screenshots: row.screenshots ?? '0',
+  llmRequests: row.llm_requests ?? '0',
+  inputTokens: row.input_tokens ?? '0',
+  outputTokens: row.output_tokens ?? '0',
+  ai: row.ai ?? '0',
   hosting: row.hosting,
   hostingBasis: String(row.seat),
 });
@@ -125,6 +159,8 @@ const recountedFigures = (row: RecountedRow): Figures => ({
   wakes: String(row.wakes),
   chats: String(row.chats),
   executions: String(row.executions),
+  actions: String(row.actions),
+  screenshots: String(row.screenshots),
   llmRequests: String(row.llmRequests),
   inputTokens: String(row.inputTokens),
   outputTokens: String(row.outputTokens),
@@ -138,9 +174,9 @@ const differencesOf = (
   counted: CountedAccount,
   again: RecountedAccount,
 ): readonly UsageDifference[] => {
-  const keyOf = (day: string | number, agentId: string | null): string => `${String(day)} ${agentId ?? ''}`;
-  const one = new Map(counted.rows.map((row) => [keyOf(row.day, row.agent_id), countedFigures(row)]));
-  const other = new Map(again.rows.map((row) => [keyOf(row.day, row.agentId), recountedFigures(row)]));
+  const keyOf = (day: string | number, boxId: string | null): string => `${String(day)} ${boxId ?? ''}`;
+  const one = new Map(counted.rows.map((row) => [keyOf(row.day, row.box_id), countedFigures(row)]));
+  const other = new Map(again.rows.map((row) => [keyOf(row.day, row.boxId), recountedFigures(row)]));
   const found = [...new Set([...one.keys(), ...other.keys()])].flatMap((key) => {
     const [day = '', agentId = ''] = key.split(' ');
     const place = { accountId, date: dateOf(Number(day)), agentId };

@@ -2,7 +2,7 @@ import type { ProjectionRunner } from '@berth/event-store';
 import { Clock, DomainError } from '@berth/kernel';
 import { InjectProjection } from '@berth/service';
 import { Injectable } from '@nestjs/common';
-import { USAGE } from '../meter/usage.projection.js';
+import { COMPUTER_USAGE, USAGE } from '../meter/usage.projection.js';
 
 /** A moment is used for this long, so that concurrent queries ask the log once. */
 const FRESH_MS = 2_000;
@@ -13,7 +13,7 @@ interface Moment {
   readonly counted: Promise<void>;
 }
 
-/** The moment until which all events are counted. */
+/** The moment until which all events are counted in the usage of agents. */
 @Injectable()
 export class CountedUntil {
   #moment: Moment | undefined;
@@ -60,6 +60,17 @@ export class CountedUntil {
         'The usage of the last seconds is not counted yet; try again shortly.',
       );
     }
+  }
+}
+
+/** The same for the usage of computers. */
+@Injectable()
+export class ComputersCountedUntil extends CountedUntil {
+  constructor(
+    @InjectProjection(COMPUTER_USAGE) usage: Pick<ProjectionRunner, 'untilCaughtUp'>,
+    clock: Clock,
+  ) {
+    super(usage, clock);
   }
 }
 

@@ -15,3 +15,11 @@ export const centsOf = (sums: MoneySums): Pick<UsageFigures, 'hostingCents' | 'a
     totalCents: showCents(hosting + ai),
   };
 };
+
+/** Of what costs nothing but hosting. */
+export const hostingCentsOf = (
+  sums: Pick<MoneySums, 'hosting'>,
+): Pick<UsageFigures, 'hostingCents' | 'totalCents'> => {
+  const cents = showCents(BigInt(sums.hosting));
+  return { hostingCents: cents, totalCents: cents };
+};

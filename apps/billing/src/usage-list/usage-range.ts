@@ -1,4 +1,5 @@
-import { MAX_USAGE_DAYS, type GetUsage } from '@berth/contracts/billing';
+import { type GetUsage } from '@berth/contracts/billing';
+import { MAX_USAGE_DAYS } from '@berth/contracts/schema';
 import { DomainError } from '@berth/kernel';
 import { DAY_MS, dayOf } from '../meter/utc-day.js';
 

@@ -1,26 +1,20 @@
-import type { GetUsage } from '@berth/contracts/billing';
 import type { Database, SqlRunner } from '@berth/persistence';
 import { termsOfAccount } from '../pricing/account-terms.js';
 import { dayPrices, type DayPrice } from '../pricing/day-price.js';
-import type { DayRange } from './usage-range.js';
-import { statementFor } from './usage-statement.js';
-import type { PageRow, TotalsRow } from './usage-view.js';
+import { statementFor, type BoxUsage, type UsageScope } from './usage-statement.js';
+import type { BoxRow, TotalsRow } from './usage-view.js';
 
 /** A range of 400 days of thousands of agents takes seconds. */
 const STATEMENT_TIMEOUT_MS = 20_000;
 
-export interface ReadUsage {
-  readonly rows: readonly PageRow[];
+export interface ReadUsage<Row extends BoxRow> {
+  readonly rows: readonly Row[];
   readonly totals: TotalsRow;
   readonly prices: readonly DayPrice[];
 }
 
-export interface UsageMoment {
-  readonly daily: boolean;
-  readonly range: DayRange;
-  /** Usage in progress is counted up to this moment, Unix milliseconds. */
-  readonly asOf: number;
-}
+/** Usage in progress is counted up to `asOf`. */
+export type UsageMoment = Pick<UsageScope, 'kind' | 'daily' | 'range' | 'asOf'>;
 
 /** Runs `read` on one snapshot of the tables. */
 export const inSnapshot = <T>(
@@ -36,19 +30,19 @@ export const inSnapshot = <T>(
   );
 
 /** One more row than `request.limit`, if there is one. Errors: invalid `invalid_request` for a malformed cursor. */
-export const readUsage = async (
+export const readUsage = async <Row extends BoxRow>(
   tx: SqlRunner,
-  request: GetUsage,
+  request: BoxUsage,
   moment: UsageMoment,
-): Promise<ReadUsage> => {
-  const terms = await termsOfAccount(tx, request.accountId);
+): Promise<ReadUsage<Row>> => {
+  const terms = await termsOfAccount(moment.kind, tx, request.accountId);
   const prices = dayPrices(terms, moment.range, moment.asOf);
   const { sql, values } = statementFor(request, { ...moment, terms, prices });
-  const [totals, ...rows] = await tx.query<PageRow & TotalsRow>(sql, values);
+  const [totals, ...rows] = await tx.query<Row & TotalsRow>(sql, values);
   if (totals === undefined) throw new Error('The statement returned no totals.');
   return { rows, totals, prices };
 };
 
 /** The price of days of a seat plan that no active agent took, in millionths of a cent. */
-export const unallocatedIn = ({ prices, totals }: ReadUsage): bigint =>
+export const unallocatedIn = ({ prices, totals }: Pick<ReadUsage<BoxRow>, 'prices' | 'totals'>): bigint =>
   prices.reduce((sum, { share }) => sum + (share ?? 0n), 0n) - BigInt(totals.all_shared);

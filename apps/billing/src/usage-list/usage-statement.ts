@@ -1,13 +1,23 @@
-import type { GetUsage } from '@berth/contracts/billing';
 import { decodeCursor } from '@berth/persistence';
+import type { MeteredKind } from '../meter/metered-kind.js';
 import { DAY_MS, dayOf } from '../meter/utc-day.js';
 import type { DayPrice } from '../pricing/day-price.js';
 import { periodsOf, weightsOf, type Terms, type TermsPeriod } from '../pricing/terms.js';
 import type { DayRange } from './usage-range.js';
 import { usageSql, type Binder } from './usage-sql.js';
 
-/** The kind of the rows: by agent, or by agent and day. */
+/** A request for the usage of boxes of one kind. */
+export interface BoxUsage {
+  readonly accountId: string;
+  readonly externalUserId: string | null;
+  readonly boxId: string | null;
+  readonly cursor: string | null;
+  readonly limit: number;
+}
+
+/** What the rows are: of boxes of one kind, or of each of their days. */
 export interface UsageScope {
+  readonly kind: MeteredKind;
   readonly daily: boolean;
   readonly range: DayRange;
   /** Unix milliseconds. */
@@ -22,8 +32,8 @@ export interface Statement {
 }
 
 /** Errors: invalid `invalid_request` for a malformed cursor. */
-export const statementFor = (request: GetUsage, scope: UsageScope): Statement => {
-  const { range, asOf, prices, daily } = scope;
+export const statementFor = (request: BoxUsage, scope: UsageScope): Statement => {
+  const { kind, range, asOf, prices, daily } = scope;
   const periods = pricedPeriods(scope);
   const cursor = request.cursor === null ? null : cursorOf(request.cursor, daily);
   const values: unknown[] = [
@@ -37,17 +47,18 @@ export const statementFor = (request: GetUsage, scope: UsageScope): Statement =>
   ];
   const add = (value: unknown, type: string): string => `$${String(values.push(value))}::${type}`;
   const bind: Binder = {
-    agentId: () => add(request.agentId, 'text'),
+    boxId: () => add(request.boxId, 'text'),
     externalUserId: () => add(request.externalUserId, 'text'),
     cursorDay: () => add(cursor?.day, 'bigint'),
-    cursorAgent: () => add(cursor?.agentId, 'text'),
+    cursorBox: () => add(cursor?.boxId, 'text'),
     periods: () => periodsItem(periods, add),
   };
   const shape = {
+    kind,
     daily,
     hasSeatDays: prices.some(({ share }) => share !== null),
     hasRates: periods.length > 0,
-    byAgent: request.agentId !== null,
+    byBox: request.boxId !== null,
     byEndUser: request.externalUserId !== null,
     hasCursor: cursor !== null,
   };
@@ -88,13 +99,13 @@ const periodsItem = (
 /** The last row of a page. */
 interface End {
   readonly day: number;
-  readonly agentId: string;
+  readonly boxId: string;
 }
 
 const cursorOf = (cursor: string, daily: boolean): End => {
   const end = decodeCursor<readonly string[]>(cursor, daily ? isDailyEnd : isEnd);
-  const [date = '', agentId = ''] = daily ? end : ['1970-01-01', ...end];
-  return { day: dayOf(Date.parse(date)), agentId };
+  const [date = '', boxId = ''] = daily ? end : ['1970-01-01', ...end];
+  return { day: dayOf(Date.parse(date)), boxId };
 };
 
 const isTexts = (value: unknown, length: number): value is readonly string[] =>

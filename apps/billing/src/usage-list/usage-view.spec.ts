@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { usageRow, type PageRow } from './usage-view.js';
 
 const row = (sums: Partial<PageRow>): PageRow => ({
-  agent_id: 'agt_1',
+  box_id: 'agt_1',
   day: '20000',
   seat: 0,
   name: null,

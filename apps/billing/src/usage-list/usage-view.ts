@@ -1,11 +1,23 @@
-import type { DailyUsageRow, UsageFigures, UsageRow, UsageTotals } from '@berth/contracts/billing';
+import type {
+  ComputerUsageFigures,
+  ComputerUsageRow,
+  DailyUsageRow,
+  HostingBasis,
+  UsageFigures,
+  UsageRow,
+  UsageTotals,
+} from '@berth/contracts/billing';
 import { dateOf } from '../meter/utc-day.js';
-import { centsOf, type MoneySums } from './usage-money.js';
+import { centsOf, hostingCentsOf, type MoneySums } from './usage-money.js';
 
 /** Sums as the database returns them: text of whole numbers. */
-interface Sums extends MoneySums {
+interface MeterSums {
   readonly active_ms: string;
   readonly wakes: string;
+  readonly hosting: string;
+}
+
+interface AgentSums extends MeterSums, MoneySums {
   readonly chats: string;
   readonly executions: string;
   readonly llm_requests: string;
@@ -13,23 +25,39 @@ interface Sums extends MoneySums {
   readonly output_tokens: string;
 }
 
-/** A row of the page; without an agent if the page is empty. */
-export interface PageRow extends Sums {
-  readonly agent_id: string | null;
+interface ComputerSums extends MeterSums {
+  readonly actions: string;
+  readonly screenshots: string;
+  readonly executions: string;
+}
+
+/** A row of the page; without a box if the page is empty. */
+export interface BoxRow extends MeterSums {
+  readonly box_id: string | null;
   readonly day: string;
   readonly seat: string | number;
   readonly name: string | null;
-  readonly external_id: string | null;
   readonly external_user_id: string | null;
   readonly vcpu: string;
   readonly mem: string;
   readonly disk: string;
 }
 
-export type TotalsRow = { readonly [Name in keyof Sums as `all_${Name}`]: string } & {
+/** A row of an agent. */
+export interface PageRow extends BoxRow, AgentSums {
+  readonly external_id: string | null;
+}
+
+/** A row of a computer. */
+export interface ComputerPageRow extends BoxRow, ComputerSums {}
+
+type Totals<Sums> = { readonly [Name in keyof Sums & string as `all_${Name}`]: string };
+
+/** The totals of the range, of whichever kind. */
+export interface TotalsRow extends Totals<MeterSums> {
   /** Hosting of the days with a seat plan. */
   readonly all_shared: string;
-};
+}
 
 /** A figure is `value * times / by` in units of its last decimal, in lowest terms. */
 interface Unit {
@@ -53,7 +81,7 @@ const figure = (value: string, { times, by, digits }: Unit): number => {
   return Number(`${text.slice(0, -digits)}.${text.slice(-digits)}`);
 };
 
-const figuresOf = (sums: Sums): UsageFigures => ({
+const figuresOf = (sums: AgentSums): UsageFigures => ({
   activeSeconds: figure(sums.active_ms, SECONDS),
   wakes: Number(sums.wakes),
   chats: Number(sums.chats),
@@ -66,19 +94,25 @@ const figuresOf = (sums: Sums): UsageFigures => ({
   ...centsOf(sums),
 });
 
+const basisOf = ({ seat }: BoxRow): HostingBasis => (Number(seat) === 1 ? 'allocated' : 'metered');
+
+const sizedFigures = ({ vcpu, mem, disk }: BoxRow) => ({
+  vcpuSeconds: figure(vcpu, VCPU_SECONDS),
+  memGbSeconds: figure(mem, MEM_GB_SECONDS),
+  diskGbSeconds: figure(disk, SECONDS),
+});
+
 export const usageRow = (row: PageRow): UsageRow => {
   const { activeSeconds, ...figures } = figuresOf(row);
   return {
-    agentId: row.agent_id ?? '',
+    agentId: row.box_id ?? '',
     agentName: row.name,
     externalId: row.external_id,
     externalUserId: row.external_user_id,
-    hostingBasis: Number(row.seat) === 1 ? 'allocated' : 'metered',
+    hostingBasis: basisOf(row),
     activeSeconds,
     computeMinutes: figure(row.active_ms, MINUTES),
-    vcpuSeconds: figure(row.vcpu, VCPU_SECONDS),
-    memGbSeconds: figure(row.mem, MEM_GB_SECONDS),
-    diskGbSeconds: figure(row.disk, SECONDS),
+    ...sizedFigures(row),
     ...figures,
   };
 };
@@ -88,15 +122,36 @@ export const dailyUsageRow = (row: PageRow): DailyUsageRow => ({
   ...usageRow(row),
 });
 
-export const totalsOf = (row: TotalsRow): Omit<UsageTotals, 'unallocatedCents'> =>
-  figuresOf({
-    active_ms: row.all_active_ms,
-    wakes: row.all_wakes,
-    chats: row.all_chats,
-    executions: row.all_executions,
-    llm_requests: row.all_llm_requests,
-    input_tokens: row.all_input_tokens,
-    output_tokens: row.all_output_tokens,
-    hosting: row.all_hosting,
-    ai: row.all_ai,
-  });
+const computerFiguresOf = (sums: ComputerSums): ComputerUsageFigures => ({
+  activeSeconds: figure(sums.active_ms, SECONDS),
+  wakes: Number(sums.wakes),
+  actions: Number(sums.actions),
+  screenshots: Number(sums.screenshots),
+  executions: Number(sums.executions),
+  ...hostingCentsOf(sums),
+});
+
+export const computerUsageRow = (row: ComputerPageRow): ComputerUsageRow => {
+  const { activeSeconds, ...figures } = computerFiguresOf(row);
+  return {
+    computerId: row.box_id ?? '',
+    name: row.name,
+    externalUserId: row.external_user_id,
+    hostingBasis: basisOf(row),
+    activeSeconds,
+    ...sizedFigures(row),
+    ...figures,
+  };
+};
+
+/** The sums of the totals under the names that they have in rows. */
+const sumsIn = <Sums>(row: TotalsRow): Sums =>
+  Object.fromEntries(
+    Object.entries(row).flatMap(([name, sum]) =>
+      name.startsWith('all_') ? [[name.slice('all_'.length), sum as string]] : [],
+    ),
+  ) as Sums;
+
+export const totalsOf = (row: TotalsRow): Omit<UsageTotals, 'unallocatedCents'> => figuresOf(sumsIn(row));
+
+export const computerTotalsOf = (row: TotalsRow): ComputerUsageFigures => computerFiguresOf(sumsIn(row));

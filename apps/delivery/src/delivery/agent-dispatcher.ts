@@ -1,5 +1,5 @@
 import { AgentClient, type AgentUse } from '@berth/agent-client';
-import type { AwakeAgent } from '@berth/contracts/agents';
+import type { AwakeAgent } from '@berth/contracts/hosting';
 import { llmRequests } from '@berth/contracts/llm';
 import { runtimeRequests, type DeliverMessage } from '@berth/contracts/runtime';
 import { effectOf, isDomainError, isoTime, type DomainError } from '@berth/kernel';

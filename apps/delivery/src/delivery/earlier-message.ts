@@ -1,4 +1,4 @@
-import type { ActivityKind } from '@berth/contracts/agents';
+import type { ActivityKind } from '@berth/contracts/hosting';
 import type { FoundDelivery } from '@berth/contracts/runtime';
 import {
   asFinal,

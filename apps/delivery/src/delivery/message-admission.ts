@@ -1,5 +1,5 @@
 import type { AgentUse } from '@berth/agent-client';
-import type { AwakeAgent } from '@berth/contracts/agents';
+import type { AwakeAgent } from '@berth/contracts/hosting';
 import { deriveId } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
 import { ConversationListQuery } from '../conversation-list/conversation-list.query.js';

@@ -1,4 +1,5 @@
-import { agentsRequests, type AwakeAgent, type EnsureAwake } from '@berth/contracts/agents';
+import { agentsRequests, type EnsureAwake } from '@berth/contracts/agents';
+import type { AwakeAgent } from '@berth/contracts/hosting';
 import { deliveryRequests, type Chat } from '@berth/contracts/delivery';
 import { runtimeRequests, type DeliverMessage } from '@berth/contracts/runtime';
 import { deriveId, DomainError, newId, type Effect, type ErrorKind } from '@berth/kernel';

@@ -1,7 +1,7 @@
 import type { CreateEnlisted, PutEndUser } from '@berth/contracts/end-users';
 import { isExternalUserId } from '@berth/contracts/schema';
 import type { Handled, ProjectionRunner } from '@berth/event-store';
-import { Clock, deriveId, DomainError, type CommandEnvelope } from '@berth/kernel';
+import { Clock, deriveId, DomainError, stepOf, type CommandEnvelope } from '@berth/kernel';
 import { InjectProjection } from '@berth/service';
 import { Injectable } from '@nestjs/common';
 import { END_USER_LIST } from '../end-user-list/end-user-list.projection.js';
@@ -88,6 +88,13 @@ export class EndUserWrites {
     if (endUserId === null) throw endUserNotFound();
     const { accountId } = envelope;
     return this.handle({ type, endUserId, accountId, now: this.clock.now() }, envelope);
+  }
+
+  /** Records that nothing is left of a deleted end user. */
+  async recordErasure(endUserId: string, envelope: CommandEnvelope): Promise<void> {
+    const { accountId } = envelope;
+    const command = { type: 'RecordErasure', endUserId, accountId, now: this.clock.now() } as const;
+    await this.handle(command, stepOf(envelope, 'erased'));
   }
 
   /** Returns the end user who has the external id. Errors: not_found `end_user_not_found`. */

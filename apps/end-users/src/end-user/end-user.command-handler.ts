@@ -8,6 +8,7 @@ import type {
 } from '@berth/contracts/end-users';
 import { Injectable } from '@nestjs/common';
 import { AgentsOfEndUser } from '../agents-of-end-user.js';
+import { ComputersOfEndUser } from '../computers-of-end-user.js';
 import { EndUserViews } from '../end-user-list/end-user-views.js';
 import { endUserNotFound } from './end-user.decider.js';
 import { EndUserErasure } from './end-user-erasure.js';
@@ -22,6 +23,7 @@ export class EndUserCommandHandler {
     private readonly views: EndUserViews,
     private readonly standing: EndUserStanding,
     private readonly agents: AgentsOfEndUser,
+    private readonly computers: ComputersOfEndUser,
   ) {}
 
   async put(command: PutEndUser): Promise<PutEndUserResult> {
@@ -61,7 +63,11 @@ export class EndUserCommandHandler {
     const { state, revision, position } = await this.writes.change(command, type);
     if (state.kind !== 'live' || revision === null) throw endUserNotFound();
     await this.standing.record(state, revision);
-    if (position !== null) await this.agents.setStanding(state, position);
+    if (position !== null)
+      await Promise.all([
+        this.agents.setStanding(state, position),
+        this.computers.setStanding(state, position),
+      ]);
     return this.views.ofState(state, agentCount);
   }
 

@@ -16,6 +16,7 @@ const change = async (
     readonly count: () => Promise<ReadonlyMap<string, number>>;
     readonly setStanding: () => Promise<void>;
   },
+  computers = { setStanding: () => Promise.resolve() },
 ): Promise<{ readonly steps: readonly string[]; readonly result: unknown }> => {
   const steps: string[] = [];
   const did =
@@ -31,6 +32,7 @@ const change = async (
     { ofState: (_: unknown, agentCount: number) => Promise.resolve({ agentCount }) } as never,
     { record: did('record', undefined) } as never,
     agents as never,
+    computers as never,
   );
   const result = await handler[verb](command).catch((error: unknown) => error);
   return { steps, result };
@@ -52,5 +54,21 @@ it.each(['suspend', 'resume'] as const)(
     const count = () => (counts++ === 0 ? Promise.resolve(new Map([['ada', 3]])) : unavailable());
     const { steps, result } = await change(verb, { count, setStanding: () => Promise.resolve() });
     expect([steps, result]).toEqual([['write', 'record'], { agentCount: 3 }]);
+  },
+);
+
+it.each(['suspend', 'resume'] as const)(
+  '%s is told to agents and computers at once, and returns when both have followed',
+  async (verb) => {
+    const told = Promise.withResolvers<void>();
+    const agents = { count: () => Promise.resolve(new Map()), setStanding: () => told.promise };
+    const computers = {
+      setStanding: () => {
+        told.resolve();
+        return Promise.resolve();
+      },
+    };
+    const { result } = await change(verb, agents, computers);
+    expect(result).toEqual({ agentCount: 0 });
   },
 );

@@ -1,10 +1,6 @@
 import { agentsRequests } from '@berth/contracts/agents';
-import {
-  EXECUTION_STATUSES,
-  type ExecutionStatus,
-  type ExecutionSummary,
-  type ListExecutions,
-} from '@berth/contracts/exec';
+import { type ExecutionSummary, type ListExecutions } from '@berth/contracts/exec';
+import { EXECUTION_STATUSES, type ExecutionStatus } from '@berth/contracts/hosting';
 import type { ProjectionRunner } from '@berth/event-store';
 import type { Page } from '@berth/kernel';
 import { Requester } from '@berth/messaging';

@@ -1,4 +1,4 @@
-import type { ExecutionStatus } from '@berth/contracts/exec';
+import type { ExecutionStatus } from '@berth/contracts/hosting';
 import type { ExecutionEvent } from '../execution/execution.js';
 
 /** A row of the execution list. Times are ISO 8601. */

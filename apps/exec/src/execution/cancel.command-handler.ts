@@ -1,4 +1,5 @@
-import type { CancelExecution, ExecutionView } from '@berth/contracts/exec';
+import type { CancelExecution } from '@berth/contracts/exec';
+import type { ExecutionView } from '@berth/contracts/hosting';
 import { isDomainError } from '@berth/kernel';
 import { pause } from '@berth/supervision';
 import { Injectable } from '@nestjs/common';

@@ -1,5 +1,5 @@
 import { agentsRequests } from '@berth/contracts/agents';
-import type { ExecutionView } from '@berth/contracts/exec';
+import type { ExecutionView } from '@berth/contracts/hosting';
 import { runtimeRequests } from '@berth/contracts/runtime';
 import { DomainError, newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';

@@ -1,5 +1,6 @@
 import { agentsRequests } from '@berth/contracts/agents';
-import type { AwaitExecution, ExecutionRef, ExecutionView } from '@berth/contracts/exec';
+import type { AwaitExecution, ExecutionRef } from '@berth/contracts/exec';
+import type { ExecutionView } from '@berth/contracts/hosting';
 import { Requester } from '@berth/messaging';
 import { pause } from '@berth/supervision';
 import { ServiceContext } from '@berth/service';

@@ -1,4 +1,4 @@
-import type { ExecutionStatus } from '@berth/contracts/exec';
+import type { ExecutionStatus } from '@berth/contracts/hosting';
 
 export type EndedStatus = Exclude<ExecutionStatus, 'running'>;
 

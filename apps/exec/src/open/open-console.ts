@@ -1,5 +1,5 @@
 import { AgentClient, isStaleEpoch } from '@berth/agent-client';
-import type { AwakeAgent } from '@berth/contracts/agents';
+import type { AwakeAgent } from '@berth/contracts/hosting';
 import type { OpenConsole, StreamTicket } from '@berth/contracts/exec';
 import { DomainError } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';

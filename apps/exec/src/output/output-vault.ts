@@ -1,4 +1,4 @@
-import type { ExecutionView } from '@berth/contracts/exec';
+import type { ExecutionView } from '@berth/contracts/hosting';
 import { Database } from '@berth/persistence';
 import type { SqlRunner } from '@berth/persistence';
 import { Injectable, Inject } from '@nestjs/common';

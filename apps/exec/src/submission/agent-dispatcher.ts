@@ -1,4 +1,4 @@
-import type { AwakeAgent } from '@berth/contracts/agents';
+import type { AwakeAgent } from '@berth/contracts/hosting';
 import type { SubmitExecution } from '@berth/contracts/exec';
 import type { ExecuteCommand, ExecutionOutcome } from '@berth/contracts/runtime';
 import { isDomainError, type DomainError } from '@berth/kernel';

@@ -1,4 +1,5 @@
-import type { ExecutionView, SubmitExecution, SubmittedExecution } from '@berth/contracts/exec';
+import type { SubmitExecution, SubmittedExecution } from '@berth/contracts/exec';
+import type { ExecutionView } from '@berth/contracts/hosting';
 import { asFinal, isDomainError } from '@berth/kernel';
 import { pause } from '@berth/supervision';
 import { ServiceContext } from '@berth/service';

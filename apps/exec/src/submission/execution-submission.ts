@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { detach } from '@berth/kernel';
-import type { AwakeAgent } from '@berth/contracts/agents';
-import type { ExecutionView, SubmitExecution } from '@berth/contracts/exec';
+import type { AwakeAgent, ExecutionView } from '@berth/contracts/hosting';
+import type { SubmitExecution } from '@berth/contracts/exec';
 import { asFinal } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
 import { ExecutionRepository, type OwnedExecution } from '../execution/execution.repository.js';

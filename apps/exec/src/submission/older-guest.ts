@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AwakeAgent } from '@berth/contracts/agents';
+import type { AwakeAgent } from '@berth/contracts/hosting';
 import { executionIdOf, type SubmitExecution, type SubmittedExecution } from '@berth/contracts/exec';
 import { Injectable } from '@nestjs/common';
 import { ExecutionHosts } from '../host/execution-host.js';

@@ -1,5 +1,5 @@
 import { AgentClient } from '@berth/agent-client';
-import type { AwakeAgent } from '@berth/contracts/agents';
+import type { AwakeAgent } from '@berth/contracts/hosting';
 import { isDomainError, type CommandEnvelope } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
 import { guestCommandUnavailable, vmNotReady } from './refusals.js';

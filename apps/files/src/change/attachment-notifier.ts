@@ -1,5 +1,5 @@
 import { deliveryRequests } from '@berth/contracts/delivery';
-import type { PutFile } from '@berth/contracts/files';
+import type { PutFile } from '@berth/contracts/hosting';
 import { isDomainError } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Logger } from '@berth/telemetry';

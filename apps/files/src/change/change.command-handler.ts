@@ -1,20 +1,19 @@
 import { isStaleEpoch, untilReached, AgentClient } from '@berth/agent-client';
-import type { AwakeAgent } from '@berth/contracts/agents';
-import type {
-  ChangePath,
-  DiscardStaged,
-  MovePath,
-  PutAttachment,
-  PutFile,
-  PutStaged,
-  StagedRef,
+import type { AwakeAgent, PutFile, StagedRef } from '@berth/contracts/hosting';
+import {
+  fileNameOf,
+  pathProblem,
+  type ChangePath,
+  type DiscardStaged,
+  type MovePath,
+  type PutAttachment,
+  type PutStaged,
 } from '@berth/contracts/files';
 import { runtimeRequests, type FileCommand, type StagedTarget } from '@berth/contracts/runtime';
 import { DomainError, isDomainError } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Injectable } from '@nestjs/common';
 import { useOf, type AgentTarget } from '../agent-target.js';
-import { fileNameOf, pathProblem } from '../path/check-path.js';
 import { AttachmentNotifier } from './attachment-notifier.js';
 import { failureOfChange } from './change-outcome.js';
 import type { Changed } from './file-change.js';
@@ -116,7 +115,7 @@ export class ChangeCommandHandler {
     };
     const agentTarget = { commandId, accountId, actor, agentId, endUserId };
     const { path, name, size } = await this.changes.make(agentTarget, requested, () =>
-      untilReached(put).catch((error: unknown) => {
+      untilReached(agentId, put).catch((error: unknown) => {
         throw isLost(error) ? transferLost(error) : error;
       }),
     );

@@ -4,9 +4,9 @@ import {
   type DiscardStaged,
   type MovePath,
   type PutAttachment,
-  type PutFile,
   type PutStaged,
 } from '@berth/contracts/files';
+import type { PutFile } from '@berth/contracts/hosting';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
 import { ChangeCommandHandler } from './change.command-handler.js';

@@ -1,19 +1,17 @@
-import { agentUnavailable, AgentClient } from '@berth/agent-client';
-import type { AwakeAgent } from '@berth/contracts/agents';
+import { AgentClient, nothingDone } from '@berth/agent-client';
+import type { AwakeAgent, OpenedStage, OpenedTransfer } from '@berth/contracts/hosting';
 import {
   FILE_LIMIT_BYTES,
   type OpenDownload,
-  type OpenedStage,
-  type OpenedTransfer,
   type OpenList,
   type OpenTransfer,
+  pathProblem,
 } from '@berth/contracts/files';
 import { runtimeRequests, type Transfer } from '@berth/contracts/runtime';
 import { effectOf, isDomainError, newId } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Injectable } from '@nestjs/common';
 import { useOf } from '../agent-target.js';
-import { pathProblem } from '../path/check-path.js';
 import { downloadReach } from './transfer-policy.js';
 
 /** Obtains tickets for transfers between the gateway and an agent's host; the host issues them. */
@@ -80,7 +78,7 @@ export class TransferOpener {
       // The host may have issued a ticket that never arrived; it expires unused, so the caller may try again.
       const isOutage = isDomainError(error, 'unavailable') || isDomainError(error, 'timeout');
       if (isOutage && effectOf(error) !== 'none')
-        throw agentUnavailable('The agent cannot be reached; try again.', error);
+        throw nothingDone(agentId, 'cannot be reached; try again.', error);
       throw error;
     }
   }

@@ -1,11 +1,5 @@
-import {
-  filesRequests,
-  type OpenDownload,
-  type OpenedStage,
-  type OpenedTransfer,
-  type OpenList,
-  type OpenTransfer,
-} from '@berth/contracts/files';
+import { filesRequests, type OpenDownload, type OpenList, type OpenTransfer } from '@berth/contracts/files';
+import type { OpenedStage, OpenedTransfer } from '@berth/contracts/hosting';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
 import { TransferOpener } from './transfer-opener.js';

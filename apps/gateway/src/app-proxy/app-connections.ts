@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { OpenedApp } from '@berth/contracts/agents';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { withFreshTicket, type Open } from '../files/agent-transfer.js';
+import { withFreshTicket, type Open } from '../hosts/fresh-ticket.js';
 import { HostConnections } from '../hosts/host-connections.js';
 import { dialApp } from './dial-app.js';
 

@@ -28,8 +28,12 @@ export class AppOrigins {
 
   /** The URL of an agent's app, without a path. The gateway must be listening. */
   urlOf(agentId: string): string {
-    const host = this.config.appsHost ?? `${DEFAULT_HOST}:${this.#port}`;
-    return `${this.scheme}://${agentId.replace('_', '-')}.${host}`;
+    return this.urlBelow(agentId.replace('_', '-'));
+  }
+
+  /** The URL of the host that has this label below the apps host. */
+  urlBelow(label: string): string {
+    return `${this.scheme}://${label}.${this.config.appsHost ?? `${DEFAULT_HOST}:${this.#port}`}`;
   }
 
   /**

@@ -22,6 +22,6 @@ import { AppUrls } from './app-urls.js';
     AppForwarder,
     AppProxyHook,
   ],
-  exports: [AppProxyHook, AppUrls],
+  exports: [AppOrigins, AppProxyHook, AppUrls],
 })
 export class AppProxyModule {}

@@ -18,14 +18,6 @@ const endUser: Principal = {
 };
 const agent: Principal = { kind: 'agent', accountId, agentId };
 const webhook: Principal = { kind: 'webhook', accountId, agentId, tokenId: 'wht_1' };
-const viewer: Principal = {
-  kind: 'viewer',
-  accountId,
-  computerId: 'cmp_1',
-  sessionId: 'vws_1',
-  mode: 'view',
-};
-
 const codeOf = (principal: Principal, accepts: AcceptedPrincipals): string =>
   accessRefusal(principal, accepts)?.code ?? 'ok';
 
@@ -35,11 +27,10 @@ describe('a route that accepts one kind of principal', () => {
     [{ end_user: 'any' }, endUser],
     [{ agent: true }, agent],
     [{ webhook: true }, webhook],
-    [{ viewer: 'view' }, viewer],
   ])('%j refuses all others', (accepts, principal) => {
-    const codes = [key, endUser, agent, webhook, viewer].map((one) => [one.kind, codeOf(one, accepts)]);
+    const codes = [key, endUser, agent, webhook].map((one) => [one.kind, codeOf(one, accepts)]);
     expect(codes).toEqual(
-      [key, endUser, agent, webhook, viewer].map(({ kind }) => {
+      [key, endUser, agent, webhook].map(({ kind }) => {
         if (kind === principal.kind) return [kind, 'ok'];
         // Agents have routes that no other credential knows.
         const isScoped = kind === 'end_user' && principal.kind !== 'agent';
@@ -71,10 +62,5 @@ describe('a token', () => {
   it('of an end user needs the scope that the route declares', () => {
     expect(codeOf(endUser, { end_user: 'chat' })).toBe('ok');
     expect(codeOf(endUser, { key: 'read', end_user: 'files' })).toBe('token_scope');
-  });
-
-  it('for viewing cannot control', () => {
-    expect(codeOf(viewer, { viewer: 'control' })).toBe('token_scope');
-    expect(codeOf({ ...viewer, mode: 'control' }, { viewer: 'control' })).toBe('ok');
   });
 });

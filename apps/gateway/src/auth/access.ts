@@ -1,7 +1,7 @@
 import type { Scope } from '@berth/contracts/accounts';
 import type { TokenScope } from '@berth/contracts/end-users';
 import { HttpRefusal, unauthenticated } from '../http/http-refusal.js';
-import type { Principal, ViewerMode } from './principal.js';
+import type { Principal } from './principal.js';
 
 /**
  * The kinds of principals that a route accepts, and what each of them needs. An absent kind is rejected; `read` is
@@ -13,8 +13,6 @@ export interface AcceptedPrincipals {
   readonly end_user?: TokenScope | 'any';
   readonly agent?: true;
   readonly webhook?: true;
-  /** The minimum mode of the session. */
-  readonly viewer?: ViewerMode;
   /** Requests without any credential are accepted too. */
   readonly anonymous?: true;
 }
@@ -38,10 +36,6 @@ export const accessRefusal = (principal: Principal, access: AcceptedPrincipals):
     }
     case 'end_user':
       return endUserRefusal(principal.scopes, access);
-    case 'viewer': {
-      if (access.viewer === undefined) return unauthenticated();
-      return access.viewer === 'control' && principal.mode === 'view' ? tokenScope() : undefined;
-    }
     case 'agent':
     case 'webhook':
       return access[principal.kind] === true ? undefined : unauthenticated();

@@ -1,4 +1,4 @@
-import { accountsRequests } from '@berth/contracts/accounts';
+import { accountsRequests, type AuthenticatedKey } from '@berth/contracts/accounts';
 import { agentTokenRequests } from '@berth/contracts/agents';
 import { endUsersRequests } from '@berth/contracts/end-users';
 import { asLookUpFailure, Requester } from '@berth/messaging';
@@ -57,16 +57,24 @@ export class KeyAuthenticator implements Authenticator {
     { hash: keyHash }: Credential,
     { isRequest, deadlineMs }: Required<Lookup>,
   ): Promise<Principal> {
-    const { suspended, ...holder } = await this.requester.request(
-      accountsRequests.authenticate,
-      { keyHash, isRequest },
-      { deadlineMs },
+    return principalOf(
+      await this.requester.request(accountsRequests.authenticate, { keyHash, isRequest }, { deadlineMs }),
     );
-    const principal: Principal = { kind: 'key', ...holder };
-    if (suspended) throw accountSuspended(principal);
-    return principal;
+  }
+
+  /** The holder of a key that is known by its id. Errors: as `authenticate`. */
+  async authenticateId(keyId: string, deadlineMs: number): Promise<Principal> {
+    return principalOf(
+      await this.requester.request(accountsRequests.authenticateId, { keyId }, { deadlineMs }),
+    );
   }
 }
+
+const principalOf = ({ suspended, ...holder }: AuthenticatedKey): Principal => {
+  const principal: Principal = { kind: 'key', ...holder };
+  if (suspended) throw accountSuspended(principal);
+  return principal;
+};
 
 /** Tokens of end users, looked up by their hash in `end-users`; `accounts` knows whether their account is suspended. */
 @Injectable()
@@ -124,7 +132,11 @@ export class AgentAuthenticator implements Authenticator {
 export class Authenticators {
   readonly #byKind: ReadonlyMap<PrincipalKind, Authenticator>;
 
-  constructor(keys: KeyAuthenticator, endUsers: EndUserAuthenticator, agents: AgentAuthenticator) {
+  constructor(
+    private readonly keys: KeyAuthenticator,
+    endUsers: EndUserAuthenticator,
+    agents: AgentAuthenticator,
+  ) {
     const issued: readonly Authenticator[] = [keys, endUsers, agents];
     this.#byKind = new Map(issued.map((one) => [one.kind, one]));
   }
@@ -141,6 +153,15 @@ export class Authenticators {
     if (credential === undefined || authenticator === undefined) throw unauthenticated();
     try {
       return await authenticator.authenticate(credential, { isRequest, deadlineMs });
+    } catch (error) {
+      throw asLookUpFailure(error);
+    }
+  }
+
+  /** Like `authenticate`, for a key that is known by its id: what was made with it is good as long as the key. */
+  async authenticateKeyId(keyId: string, deadlineMs = LOOKUP_WITHIN_MS): Promise<Principal> {
+    try {
+      return await this.keys.authenticateId(keyId, deadlineMs);
     } catch (error) {
       throw asLookUpFailure(error);
     }

@@ -20,7 +20,12 @@ export class ConnectionShares {
 
   /** Counts the caller's connection until the response is over. Returns 429 if the account has its share. */
   refusalOf(principal: Principal, reply: ApiReply): HttpRefusal | undefined {
-    if (this.hold(holderOf(principal), reply)) return undefined;
+    return this.refusalFor(holderOf(principal), reply);
+  }
+
+  /** Like `refusalOf`, for an account whose caller has no credential of its own. */
+  refusalFor(holder: string, reply: ApiReply): HttpRefusal | undefined {
+    if (this.hold(holder, reply)) return undefined;
     const message =
       'The account has as many requests, streams and sockets open as leave connections for others. Close some of them.';
     return new HttpRefusal(429, 'rate_limited', message, {}, { 'retry-after': String(TRY_AGAIN_SECONDS) });

@@ -4,7 +4,6 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { ApiRequest } from '../http/fastify-types.js';
 import { HttpRefusal } from '../http/http-refusal.js';
 import { Authenticators } from './authenticators.js';
-import type { Credential } from './credentials.js';
 
 export interface WatchBounds {
   /** Time between two lookups of one credential. */
@@ -24,9 +23,12 @@ const BOUNDS: WatchBounds = { everyMs: 1_000, lookUpMs: 2_000, unknownMs: 300_00
 /** Most requests are over before, so that only the others cost a lookup. */
 const LONG_MS = 1_000;
 
+type LookUp = (deadlineMs: number) => Promise<unknown>;
+
 /** The open sockets and streams that depend on one credential. */
 interface Watched {
-  readonly credential: Credential | undefined;
+  /** Throws once the credential is not valid. */
+  readonly lookUp: LookUp;
   readonly listeners: Set<(reason: unknown) => void>;
   readonly over: AbortController;
 }
@@ -51,9 +53,21 @@ export class CredentialWatch {
 
   /** Resolves with the reason why the request's credential is no longer valid, or with undefined once `over` aborts. */
   untilRefused({ credential }: Pick<ApiRequest, 'credential'>, over: AbortSignal): Promise<unknown> {
+    return this.#until(
+      credential?.hash ?? '',
+      (deadlineMs) => this.authenticators.authenticate(credential, { isRequest: false, deadlineMs }),
+      over,
+    );
+  }
+
+  /** Like `untilRefused`, for what was made with a key that is known by its id. */
+  untilKeyRefused(keyId: string, over: AbortSignal): Promise<unknown> {
+    return this.#until(keyId, (deadlineMs) => this.authenticators.authenticateKeyId(keyId, deadlineMs), over);
+  }
+
+  #until(key: string, lookUp: LookUp, over: AbortSignal): Promise<unknown> {
     if (over.aborted) return Promise.resolve(undefined);
-    const key = credential?.hash ?? '';
-    const watched = this.#watched.get(key) ?? this.#begin(key, credential);
+    const watched = this.#watched.get(key) ?? this.#begin(key, lookUp);
     return new Promise((resolve) => {
       const settle = (reason: unknown): void => {
         over.removeEventListener('abort', leave);
@@ -85,9 +99,9 @@ export class CredentialWatch {
     };
   }
 
-  #begin(key: string, credential: Credential | undefined): Watched {
+  #begin(key: string, lookUp: LookUp): Watched {
     const watched = {
-      credential,
+      lookUp,
       listeners: new Set<(reason: unknown) => void>(),
       over: new AbortController(),
     };
@@ -102,7 +116,7 @@ export class CredentialWatch {
     watched.over.abort();
   }
 
-  async #lookUntilRefused({ credential, over }: Watched): Promise<unknown> {
+  async #lookUntilRefused({ lookUp, over }: Watched): Promise<unknown> {
     const { everyMs, lookUpMs, unknownMs } = this.bounds;
     let knownAt = performance.now();
     let nextAt = knownAt + everyMs;
@@ -114,7 +128,7 @@ export class CredentialWatch {
       const askedAt = performance.now();
       nextAt = askedAt + everyMs;
       try {
-        await this.authenticators.authenticate(credential, { isRequest: false, deadlineMs: lookUpMs });
+        await lookUp(lookUpMs);
         knownAt = askedAt;
       } catch (error) {
         if (isRefusal(error) || performance.now() - knownAt > unknownMs) return error;

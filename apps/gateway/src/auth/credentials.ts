@@ -37,7 +37,7 @@ const KIND_OF_PREFIX: Readonly<Record<string, PrincipalKind>> = {
   [SECRET_PREFIXES.webhookToken]: 'webhook',
 };
 /** The kinds of credentials that `?token=` may carry. */
-export const QUERY_TOKEN_KINDS = ['end_user', 'webhook', 'viewer'] as const;
+export const QUERY_TOKEN_KINDS = ['end_user', 'webhook'] as const;
 
 /** The well-formed credential of an `Authorization` header, or undefined. */
 export const bearerOf = (authorization: string | undefined): Credential | undefined => {

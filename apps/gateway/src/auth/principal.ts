@@ -2,8 +2,6 @@ import type { Scope } from '@berth/contracts/accounts';
 import type { AuthenticatedToken } from '@berth/contracts/end-users';
 import type { Actor } from '@berth/kernel';
 
-export type ViewerMode = 'view' | 'control';
-
 /** The holder of an API key (`mk_…`). */
 export interface KeyPrincipal {
   readonly kind: 'key';
@@ -33,17 +31,8 @@ export interface WebhookPrincipal {
   readonly tokenId: string | null;
 }
 
-/** A viewer of a computer's desktop, by the ticket of its session. */
-export interface ViewerPrincipal {
-  readonly kind: 'viewer';
-  readonly accountId: string;
-  readonly computerId: string;
-  readonly sessionId: string;
-  readonly mode: ViewerMode;
-}
-
 /** The authenticated caller of a request. Each kind has its own credential and its own authenticator. */
-export type Principal = KeyPrincipal | EndUserPrincipal | AgentPrincipal | WebhookPrincipal | ViewerPrincipal;
+export type Principal = KeyPrincipal | EndUserPrincipal | AgentPrincipal | WebhookPrincipal;
 export type PrincipalKind = Principal['kind'];
 
 /** The id of the credential. */
@@ -58,8 +47,6 @@ export const credentialIdOf = (principal: Principal): string => {
       return principal.tokenId ?? principal.agentId;
     case 'agent':
       return principal.agentId;
-    case 'viewer':
-      return principal.sessionId;
   }
 };
 

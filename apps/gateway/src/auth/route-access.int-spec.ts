@@ -73,6 +73,22 @@ const ROUTES: Readonly<Record<string, Scope | 'anyone' | 'webhook'>> = {
   'POST /api/webhooks/:agent_id/token/rotate': 'manage',
   'GET /api/webhooks/:agent_id/deliveries': 'deploy',
   'POST /api/webhooks/:agent_id/deliveries/:delivery_id/redeliver': 'deploy',
+  'POST /api/v1/computers': 'computers',
+  'GET /api/v1/computers': 'computers',
+  'GET /api/v1/computers/usage': 'computers',
+  'GET /api/v1/computers/:computer_id': 'computers',
+  'DELETE /api/v1/computers/:computer_id': 'computers',
+  'POST /api/v1/computers/:computer_id/wake': 'computers',
+  'POST /api/v1/computers/:computer_id/sleep': 'computers',
+  'POST /api/v1/computers/:computer_id/actions': 'computers',
+  'GET /api/v1/computers/:computer_id/screenshot': 'computers',
+  'POST /api/v1/computers/:computer_id/exec': 'computers',
+  'GET /api/v1/computers/:computer_id/files': 'computers',
+  'PUT /api/v1/computers/:computer_id/files': 'computers',
+  'GET /api/v1/computers/:computer_id/files/list': 'computers',
+  'POST /api/v1/computers/:computer_id/viewer': 'computers',
+  'POST /api/v1/computers/:computer_id/sessions/close': 'computers',
+  'GET /api/v1/computers/:computer_id/sessions': 'computers',
   'POST /api/v1/feedback': 'read',
   'GET /api/v1/operations/feedback': 'operate',
   'POST /api/v1/operations/accounts': 'operate',
@@ -135,6 +151,7 @@ beforeEach(() => test.services.reset());
 const pathOf = (pattern: string, agentId: string = newId('agt')): string =>
   pattern
     .replace(':agent_id', agentId)
+    .replace(':computer_id', newId('cmp'))
     .replace(':delivery_id', newId('dlv'))
     .replace(':execution_id', newId('exe'))
     .replace(':deployment_id', newId('dep'))

@@ -1,14 +1,16 @@
 import { agentsRequests } from '@berth/contracts/agents';
+import { computersRequests } from '@berth/contracts/computers';
 import { webhookRequests } from '@berth/contracts/delivery';
 import { isDomainError } from '@berth/kernel';
 import { asLookUpFailure, Requester } from '@berth/messaging';
 import { Injectable } from '@nestjs/common';
 import { HttpRefusal } from '../http/http-refusal.js';
+import { secretHashOf, secretInUrl } from '../computers/viewer/viewer-secrets.js';
 import { Authenticators, HolderSuspended, LOOKUP_WITHIN_MS } from './authenticators.js';
 import { credentialIn } from './credentials.js';
 import type { Principal } from './principal.js';
 
-/** Finds out whether a key or token that was shown to its owner is still valid. */
+/** Finds out whether a key, a token or the URL of a viewer that was shown to its owner is still valid. */
 @Injectable()
 export class ShownSecrets {
   constructor(
@@ -17,21 +19,30 @@ export class ShownSecrets {
   ) {}
 
   /**
-   * Returns whether a key or token is valid. One of a suspended holder is, because it works again after the suspension.
+   * Returns whether a key, a token or the URL of a viewer is valid. One of a suspended holder is, because it works again after the suspension.
    * `agentId` is the agent whose webhook a webhook's token invokes. Errors: unavailable `service_unavailable`.
    */
   async isValid(secret: string, agentId: string): Promise<boolean> {
-    const lookUp =
-      credentialIn(secret)?.kind === 'webhook'
-        ? this.#authorize(secret, agentId)
-        : this.#authenticate(secret);
     try {
-      await lookUp;
+      await this.#lookUp(secret, agentId);
       return true;
     } catch (error) {
       if (isRefusal(error)) return false;
       throw asLookUpFailure(error);
     }
+  }
+
+  #lookUp(secret: string, agentId: string): Promise<unknown> {
+    const ofViewer = secretInUrl(secret);
+    if (ofViewer !== undefined)
+      return this.requester.request(
+        computersRequests.findViewer,
+        { secretHash: secretHashOf(ofViewer) },
+        DEADLINE,
+      );
+    return credentialIn(secret)?.kind === 'webhook'
+      ? this.#authorize(secret, agentId)
+      : this.#authenticate(secret);
   }
 
   async #authenticate(secret: string): Promise<void> {

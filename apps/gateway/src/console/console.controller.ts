@@ -1,29 +1,19 @@
-import { consoleQuery, execRequests, type ConsoleQuery, type OpenConsole } from '@berth/contracts/exec';
+import { consoleQuery, execRequests, type ConsoleQuery } from '@berth/contracts/exec';
 import { Requester } from '@berth/messaging';
-import { ServiceContext } from '@berth/service';
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { WebSocket } from 'ws';
 import { detach } from '@berth/kernel';
 import { CredentialWatch } from '../auth/credential-watch.js';
 import { envelopeOf } from '../auth/caller.js';
 import { agentOf } from '../agents/agent.resource.js';
-import { HostConnections } from '../hosts/host-connections.js';
+import { CREDENTIAL_ENDED, HostSockets } from '../hosts/host-sockets.js';
 import { Route } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
-import { agentUnavailable, TicketLost } from '../http/transfer-refusal.js';
-import { HttpRefusal } from '../http/http-refusal.js';
 import { requireWebSocket } from '../http/upgrades.js';
 import { WebSockets } from '../http/web-sockets.js';
-import { Bridge } from './bridge.js';
-import { dialHost } from './dial-host.js';
 
-/** Maximum number of tickets: the agent may fall asleep before a ticket is used. */
-const ATTEMPTS = 3;
 /** The limit of one message, enough for a large paste. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;
-const POLICY_VIOLATION = 1008;
-const GOING_AWAY = 1001;
 
 @ApiTags('Console')
 @Controller('api/agents/:agent_id/console')
@@ -32,9 +22,8 @@ export class ConsoleController {
 
   constructor(
     private readonly requester: Requester,
-    private readonly context: ServiceContext,
     private readonly credentials: CredentialWatch,
-    private readonly hosts: HostConnections,
+    private readonly hosts: HostSockets,
   ) {}
 
   @Route({
@@ -67,55 +56,24 @@ export class ConsoleController {
     @Res() reply: ApiReply,
   ): Promise<void> {
     const gone = requireWebSocket(request);
-    const dialled = this.dial(request, agentId, { cols, rows }, gone);
-    const host = await Promise.race([dialled, whenAborted(gone)]);
-    if (host === undefined || gone.aborted) {
-      // Ends the shell, because its client is gone.
-      dialled.then((late) => late.terminate()).catch(() => undefined);
-      throw new HttpRefusal(408, 'request_aborted', 'The client hung up.');
-    }
+    const open = (refusedEpoch: number | null) =>
+      this.requester.request(execRequests.openConsole, {
+        ...envelopeOf(request),
+        agentId,
+        cols,
+        rows,
+        refusedEpoch,
+      });
+    const host = await this.hosts.dial(open, gone);
     const client = this.#sockets.accept(request, reply);
     if (client === undefined) host.terminate();
-    else detach(this.join(request, client, host));
-  }
-
-  private async dial(
-    request: ApiRequest,
-    agentId: string,
-    size: ConsoleQuery,
-    gone: AbortSignal,
-  ): Promise<WebSocket> {
-    let refusedEpoch: number | null = null;
-    for (let attempt = 1; ; attempt++) {
-      const command: OpenConsole = { ...envelopeOf(request), agentId, ...size, refusedEpoch };
-      const { epoch, ...opened } = await this.requester.request(execRequests.openConsole, command);
-      try {
-        return await dialHost(this.hosts, opened, gone);
-      } catch (error) {
-        if (!(error instanceof TicketLost)) throw error;
-        if (attempt === ATTEMPTS) throw agentUnavailable(error);
-        if (error.reason === 'stale_epoch') refusedEpoch = epoch;
-      }
-    }
-  }
-
-  private async join(request: ApiRequest, client: WebSocket, host: WebSocket): Promise<void> {
-    const bridge = new Bridge(client, host);
-    host.resume();
-    const ended = new AbortController();
-    const stopping = (): void => bridge.end(GOING_AWAY, 'The service stops.');
-    this.context.stopping.addEventListener('abort', stopping, { once: true });
-    const refused = this.credentials.untilRefused(request, ended.signal);
-    const refuse = (): void => bridge.end(POLICY_VIOLATION, 'The credential is no longer valid.');
-    detach(refused.then((reason) => (reason === undefined ? undefined : refuse())));
-    await bridge.over;
-    ended.abort();
-    this.context.stopping.removeEventListener('abort', stopping);
+    else
+      detach(
+        this.hosts.join(client, host, (over) => [
+          this.credentials
+            .untilRefused(request, over)
+            .then((reason) => (reason === undefined ? undefined : CREDENTIAL_ENDED)),
+        ]),
+      );
   }
 }
-
-const whenAborted = (signal: AbortSignal): Promise<undefined> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    else signal.addEventListener('abort', () => resolve(undefined), { once: true });
-  });

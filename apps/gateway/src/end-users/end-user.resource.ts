@@ -18,10 +18,16 @@ export const endUser: RouteResource = {
 export const endUserToBe: RouteResource = {
   param: 'external_id',
   isId: isExternalUserId,
-  notFound: () =>
-    new HttpRefusal(
-      400,
-      'invalid_external_id',
-      'Use an external id of 1 to 128 letters, digits and _ @ . : + -, but not . or ..',
-    ),
+  notFound: () => invalidExternalId(),
 };
+
+/** 400 if no end user can have this external id. */
+export const externalIdRefusal = (externalId: string): HttpRefusal | undefined =>
+  isExternalUserId(externalId) ? undefined : invalidExternalId();
+
+const invalidExternalId = (): HttpRefusal =>
+  new HttpRefusal(
+    400,
+    'invalid_external_id',
+    'Use an external id of 1 to 128 letters, digits and _ @ . : + -, but not . or ..',
+  );

@@ -1,5 +1,6 @@
 import { accountsErrors } from '@berth/contracts/accounts';
 import { agentsErrors } from '@berth/contracts/agents';
+import { computersErrors } from '@berth/contracts/computers';
 import { deliveryErrors } from '@berth/contracts/delivery';
 import { llmErrors } from '@berth/contracts/llm';
 import { endUsersErrors } from '@berth/contracts/end-users';
@@ -14,6 +15,7 @@ import { gatewayErrors, type HttpErrorDefinition } from './gateway.errors.js';
 const contextErrors = {
   ...accountsErrors,
   ...agentsErrors,
+  ...computersErrors,
   ...deliveryErrors,
   ...llmErrors,
   ...endUsersErrors,

@@ -1,4 +1,5 @@
-import { execRequests, type ExecutionRef, type ExecutionView } from '@berth/contracts/exec';
+import { execRequests, type ExecutionRef } from '@berth/contracts/exec';
+import type { ExecutionView } from '@berth/contracts/hosting';
 import { DomainError, effectOf, isDomainError } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
 import { setTimeout as delay } from 'node:timers/promises';

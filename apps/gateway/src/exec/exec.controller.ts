@@ -25,14 +25,9 @@ import {
 } from './execution-response.js';
 import { executionRef } from './execution-ref.js';
 import { toShellCommand } from './shell-command.js';
+import { BODY_LIMIT_BYTES, DEFAULT_ATTACHED_SECONDS, OVERHEAD_MS } from './submission-bounds.js';
 import { submitAgainWhenLost } from './submit-again.js';
 import { commandRefusal } from './command-refusal.js';
-
-/** Time for everything except the command, such as a wake. */
-const OVERHEAD_MS = 90_000;
-const DEFAULT_ATTACHED_SECONDS = 60;
-/** Escapes may make the JSON of a command six times as long as the command, which has its own limit. */
-const BODY_LIMIT_BYTES = 8 * 1024 * 1024;
 
 @ApiTags('Exec')
 @Controller('api/agents/:agent_id/exec')

@@ -1,4 +1,5 @@
-import { execRequests, executionIdOf, type ExecutionView, type SubmitExecution } from '@berth/contracts/exec';
+import { execRequests, executionIdOf, type SubmitExecution } from '@berth/contracts/exec';
+import type { ExecutionView } from '@berth/contracts/hosting';
 import { DomainError, newId } from '@berth/kernel';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { anAgent } from '../fixtures/test-services.fixture.js';

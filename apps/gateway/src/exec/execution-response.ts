@@ -1,4 +1,4 @@
-import type { ExecutionStatus, ExecutionView } from '@berth/contracts/exec';
+import type { ExecutionStatus, ExecutionView } from '@berth/contracts/hosting';
 
 /** An execution as the API shows it: two fields while it runs, five afterwards. */
 export type ExecutionResponse =

@@ -2,10 +2,10 @@ import {
   execRequests,
   outputQuery,
   type ExecutionRef,
-  type ExecutionView,
   type OutputQuery,
   type StreamTicket,
 } from '@berth/contracts/exec';
+import type { ExecutionView } from '@berth/contracts/hosting';
 import { DomainError, isDomainError } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { ServiceContext } from '@berth/service';

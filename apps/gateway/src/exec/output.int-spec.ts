@@ -1,4 +1,5 @@
-import { execRequests, type ExecutionView } from '@berth/contracts/exec';
+import { execRequests } from '@berth/contracts/exec';
+import type { ExecutionView } from '@berth/contracts/hosting';
 import { newId } from '@berth/kernel';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';

@@ -1,7 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
-import type { OpenedTransfer } from '@berth/contracts/files';
+import type { OpenedTransfer } from '@berth/contracts/hosting';
 import { isDomainError } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
+import { withFreshTicket, type Open } from '../hosts/fresh-ticket.js';
 import { HostConnections } from '../hosts/host-connections.js';
 import {
   agentUnavailable,
@@ -10,17 +11,10 @@ import {
   TicketLost,
 } from '../http/transfer-refusal.js';
 
-/** Maximum number of tickets per transfer. */
-const ATTEMPTS = 3;
 const REFUSAL_STATUS = 422;
 const MAX_TEXT_CHARS = 65_536;
 /** Bytes of a response that are buffered for a slow reader. */
 const READ_AHEAD_BYTES = 262_144;
-
-/** Opens a transfer. `refusedEpoch`: the epoch of the last ticket, if the host rejected it as stale. */
-export type Open<Opened extends OpenedTransfer = OpenedTransfer> = (
-  refusedEpoch: number | null,
-) => Promise<Opened>;
 
 export interface TransferRequest {
   readonly method: 'GET' | 'HEAD';
@@ -109,28 +103,6 @@ export class AgentTransfers {
 }
 
 const ignore = (): void => undefined;
-
-/**
- * Calls `use` with a ticket. If the host rejects the ticket and `rewind` succeeds, calls it again with a new one: three
- * times at most.
- */
-export const withFreshTicket = async <Opened extends OpenedTransfer, Result>(
-  open: Open<Opened>,
-  use: (opened: Opened) => Promise<Result>,
-  rewind: () => boolean = () => true,
-): Promise<Result> => {
-  let refusedEpoch: number | null = null;
-  for (let attempt = 1; ; attempt++) {
-    const opened = await open(refusedEpoch);
-    try {
-      return await use(opened);
-    } catch (error) {
-      if (!(error instanceof TicketLost)) throw error;
-      if (attempt === ATTEMPTS || !rewind()) throw agentUnavailable(error);
-      if (error.reason === 'stale_epoch') refusedEpoch = opened.epoch;
-    }
-  }
-};
 
 const NOT_CONNECTED: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED',

@@ -15,33 +15,23 @@ import { Requester } from '@berth/messaging';
 import { Body, Controller, Delete, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { envelopeOf } from '../auth/caller.js';
-import { CredentialWatch } from '../auth/credential-watch.js';
 import { agentOf } from '../agents/agent.resource.js';
 import { Route } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
-import { HttpRefusal } from '../http/http-refusal.js';
-import { AgentTransfers, type TransferResponse } from './agent-transfer.js';
-import { fileHeadersOf, headersFor, conditionHeadersOf } from './download-headers.js';
 import { changeErrors, readErrors } from './file-errors.js';
-import { agentUnavailable } from '../http/transfer-refusal.js';
-import { untilGone } from './until-gone.js';
+import { FileResponses } from './file-responses.js';
 
 interface Done {
   readonly ok: true;
   readonly path: string;
 }
 
-const OK = 200;
-const NOT_SATISFIABLE = 416;
-const FILE_STATUSES: ReadonlySet<number> = new Set([OK, 206, 304]);
-
 @ApiTags('Files')
 @Controller('api/agents/:agent_id/files')
 export class FilesController {
   constructor(
     private readonly requester: Requester,
-    private readonly transfers: AgentTransfers,
-    private readonly credentials: CredentialWatch,
+    private readonly files: FileResponses,
   ) {}
 
   @Route({
@@ -64,9 +54,7 @@ export class FilesController {
     const path = query.path === undefined || query.path === '' ? null : query.path;
     const open = (refusedEpoch: number | null) =>
       this.requester.request(filesRequests.openList, { ...envelopeOf(request), agentId, path, refusedEpoch });
-    const { status, body } = await this.transfers.read(open, { method: 'GET', signal: untilGone(reply) });
-    if (status !== OK) throw unexpected(status, body);
-    await reply.header('content-type', 'application/json; charset=utf-8').send(body);
+    await this.files.sendList(reply, open);
   }
 
   @Route({
@@ -103,19 +91,7 @@ export class FilesController {
         path,
         refusedEpoch,
       });
-    const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
-    const signal = untilGone(reply);
-    const response = await this.transfers.read(open, {
-      method,
-      headers: conditionHeadersOf(request.headers),
-      signal,
-    });
-    const { status, headers, body } = response;
-    if (status === NOT_SATISFIABLE) throw notSatisfiable(response);
-    if (!FILE_STATUSES.has(status)) throw unexpected(status, body);
-    using _watched = this.credentials.whileLong(request, () => reply.raw.destroy());
-    reply.code(status).headers(fileHeadersOf(headers)).headers(headersFor(path));
-    await reply.send(body);
+    await this.files.sendFile(request, reply, path, open);
   }
 
   @Route({
@@ -193,20 +169,3 @@ export class FilesController {
     return { ok: true, path: gone.path };
   }
 }
-
-const unexpected = (status: number, body: TransferResponse['body']): Error => {
-  body.on('error', () => undefined).destroy();
-  return agentUnavailable(new Error(`The host responded ${status}.`));
-};
-
-const notSatisfiable = ({ headers, body }: TransferResponse): HttpRefusal => {
-  body.on('error', () => undefined).destroy();
-  const range = headers['content-range'];
-  return new HttpRefusal(
-    NOT_SATISFIABLE,
-    'range_not_satisfiable',
-    'The file has no bytes in that range.',
-    {},
-    typeof range === 'string' ? { 'content-range': range } : {},
-  );
-};

@@ -1,12 +1,13 @@
 import { detach } from '@berth/kernel';
-import { filesRequests, type StagedRef } from '@berth/contracts/files';
+import { filesRequests } from '@berth/contracts/files';
+import type { OpenedStage, StagedRef } from '@berth/contracts/hosting';
 import { asWithoutEffect } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Injectable } from '@nestjs/common';
-import { envelopeOf } from '../auth/caller.js';
 import { CredentialWatch } from '../auth/credential-watch.js';
 import type { ApiRequest } from '../http/fastify-types.js';
 import { AgentTransfers } from './agent-transfer.js';
+import type { Open } from '../hosts/fresh-ticket.js';
 import { readIncoming } from './incoming-body.js';
 import { UploadStaging } from './upload-staging.js';
 
@@ -25,6 +26,12 @@ export interface Received<Read> {
   readonly size: number;
 }
 
+/** The agent or computer that a file is for. */
+export interface Receiver {
+  readonly id: string;
+  readonly openStage: Open<OpenedStage>;
+}
+
 /** Stages files while their bodies are read. */
 @Injectable()
 export class StagedFiles {
@@ -40,13 +47,11 @@ export class StagedFiles {
    */
   async receive<Read, Result>(
     request: ApiRequest,
-    agentId: string,
+    { id, openStage }: Receiver,
     reader: (staging: UploadStaging) => StageReader<Read>,
     put: (received: Received<Read>) => Promise<Result | undefined>,
   ): Promise<Result | undefined> {
-    const open = (refusedEpoch: number | null) =>
-      this.requester.request(filesRequests.openStage, { ...envelopeOf(request), agentId, refusedEpoch });
-    const staging = new UploadStaging(this.transfers, open);
+    const staging = new UploadStaging(this.transfers, openStage);
     const refused = Promise.withResolvers<never>();
     refused.promise.catch(() => undefined);
     using _watched = this.credentials.whileLong(request, refused.reject);
@@ -62,11 +67,11 @@ export class StagedFiles {
       staging.abort(error instanceof Error ? error : new Error('receiving failed', { cause: error }));
       throw isStaged ? error : asWithoutEffect(error);
     } finally {
-      if (result === undefined) detach(this.#discard(agentId, staging));
+      if (result === undefined) detach(this.#discard(id, staging));
     }
   }
 
-  /** The host removes what could not be discarded at the next start of the agent. */
+  /** The host removes what could not be discarded at the next start of the agent or computer. */
   async #discard(agentId: string, staging: UploadStaging): Promise<void> {
     const staged = await staging.staged;
     if (staged === undefined) return;

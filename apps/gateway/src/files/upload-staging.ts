@@ -1,8 +1,10 @@
 import type { Writable } from 'node:stream';
-import { FILE_LIMIT_BYTES, type OpenedStage, type StagedRef } from '@berth/contracts/files';
+import { FILE_LIMIT_BYTES } from '@berth/contracts/files';
+import type { OpenedStage, StagedRef } from '@berth/contracts/hosting';
 import { isDomainError, type ErrorKind } from '@berth/kernel';
 import { payloadTooLarge } from '../http/error-response.js';
-import { readText, withFreshTicket, type AgentTransfers, type Open } from './agent-transfer.js';
+import { readText, type AgentTransfers } from './agent-transfer.js';
+import { withFreshTicket, type Open } from '../hosts/fresh-ticket.js';
 import { OutgoingBytes } from './outgoing-bytes.js';
 import { agentUnavailable, transferLost } from '../http/transfer-refusal.js';
 

@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
-import { FILE_LIMIT_BYTES, filesRequests, uploadForm, type PutFile } from '@berth/contracts/files';
+import { FILE_LIMIT_BYTES, filesRequests, uploadForm } from '@berth/contracts/files';
+import type { PutFile } from '@berth/contracts/hosting';
 import { Requester } from '@berth/messaging';
 import { Controller, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
@@ -9,6 +10,7 @@ import { agentOf } from '../agents/agent.resource.js';
 import { Route } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { IdempotencyClaims } from '../idempotency/idempotency-claims.js';
+import { agentReceiver } from './agent-receiver.js';
 import { changeErrors } from './file-errors.js';
 import type { Received } from './staged-files.js';
 import { StagedFiles } from './staged-files.js';
@@ -60,7 +62,7 @@ export class UploadController {
     const digest = request.headers['idempotency-key'] === undefined ? undefined : createHash('sha256');
     const file = await this.files.receive(
       request,
-      agentId,
+      agentReceiver(this.requester, request, agentId),
       (staging) =>
         new UploadForm(request.declaredType ?? '', {
           begin: () => staging.begin(),

@@ -10,6 +10,7 @@ import type { ApiRequest } from '../http/fastify-types.js';
 import { invalidRequest } from '../http/http-refusal.js';
 import { JSON_TYPE } from '../http/json-body.js';
 import { Validator } from '../validation/validator.js';
+import { agentReceiver } from './agent-receiver.js';
 import { ContentBody } from './content-body.js';
 import { changeErrors } from './file-errors.js';
 import { StagedFiles, type StageReader } from './staged-files.js';
@@ -62,13 +63,17 @@ export class WriteController {
     @Param('agent_id') agentId: string,
   ): Promise<{ readonly ok: true; readonly path: string; readonly size: number }> {
     expectBody(request, JSON_TEXT);
-    const file = await this.files.receive(request, agentId, readContent, ({ read: { path }, staged }) =>
-      this.requester.request(filesRequests.put, {
-        ...envelopeOf(request),
-        agentId,
-        staged,
-        target: { kind: 'path', path },
-      }),
+    const file = await this.files.receive(
+      request,
+      agentReceiver(this.requester, request, agentId),
+      readContent,
+      ({ read: { path }, staged }) =>
+        this.requester.request(filesRequests.put, {
+          ...envelopeOf(request),
+          agentId,
+          staged,
+          target: { kind: 'path', path },
+        }),
     );
     if (file === undefined) throw new Error('A write was neither done nor refused.');
     return { ok: true, path: file.path, size: file.size };

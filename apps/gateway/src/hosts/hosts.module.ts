@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { HostConnections } from './host-connections.js';
+import { HostSockets } from './host-sockets.js';
 
-@Module({ providers: [HostConnections], exports: [HostConnections] })
+@Module({ providers: [HostConnections, HostSockets], exports: [HostConnections, HostSockets] })
 export class HostsModule {}

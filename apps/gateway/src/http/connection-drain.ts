@@ -2,7 +2,7 @@ import { Injectable, type BeforeApplicationShutdown, type OnApplicationShutdown 
 import { HttpAdapterHost } from '@nestjs/core';
 
 /** A chat may wait for 600 s. A request that takes longer than this is cut, and its caller does not learn its outcome. */
-const DRAIN_MS = 5_000;
+export const DRAIN_MS = 5_000;
 
 /** Bounds how long requests in flight may delay the shutdown. */
 @Injectable()

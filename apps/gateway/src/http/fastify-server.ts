@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { JSON_BODY_LIMIT } from '@berth/contracts/schema';
 import { guardServer, requestIdOf } from '@berth/sockets';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -51,7 +51,11 @@ export const serverOptions = (bounds: ClientBounds = DEFAULT_BOUNDS) => ({
   ...timeoutsOf(bounds),
   routerOptions: { maxParamLength: MAX_PARAM_CHARS },
   rewriteUrl: routableTarget,
-  serverFactory: (handler: Handler) => createNodeServer(handler, bounds),
+  serverFactory: (handler: Handler) => {
+    const server = createNodeServer(handler, bounds);
+    handlers.set(server, handler);
+    return server;
+  },
   clientErrorHandler: rejectBrokenRequest,
   frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
     const { status, headers, body } = errorResponse(error);
@@ -78,6 +82,16 @@ export const prepareRequests = (server: HttpServer): void => {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser(STREAMED_TYPE, (_request, _payload, done) => done(null));
   server.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: JSON_BODY_LIMIT }, readJsonBody);
+};
+
+/** The handler of each server that Fastify has. */
+const handlers = new WeakMap<Server, Handler>();
+
+/** A server for another address whose requests pass the same pipeline as those of `main`. */
+export const serveAlso = (main: Server, bounds: ClientBounds): Server => {
+  const handler = handlers.get(main);
+  if (handler === undefined) throw new Error('The server has no pipeline.');
+  return createNodeServer(handler, bounds).on('clientError', rejectBrokenRequest);
 };
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;

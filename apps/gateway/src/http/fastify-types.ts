@@ -8,7 +8,7 @@ import type { Principal } from '../auth/principal.js';
 import type { ErrorCode } from '../errors/error-codes.js';
 import type { IdempotencyClaim } from '../idempotency/idempotent-responses.js';
 import type { FieldProblem, HttpRefusal } from './http-refusal.js';
-import type { RouteResource } from './resource.js';
+import type { LookUp, RouteResource } from './resource.js';
 
 /** A JSON body that is read and validated before the handler runs. */
 export interface JsonBody {
@@ -25,6 +25,8 @@ export interface JsonBody {
   readonly scopes?: (body: unknown) => readonly Scope[];
   /** Bytes; by default that of every JSON body. */
   readonly limitBytes?: number;
+  /** Validates the body instead of `shape`, which only describes it then. The handler gets the result as the body. */
+  readonly read?: (body: unknown, lookUp: LookUp) => Promise<unknown>;
 }
 
 /** A body that the handler reads itself, chunk by chunk. */
@@ -57,8 +59,8 @@ export interface RouteRules {
   readonly query?: TSchema;
   /** The member of the response with the time at which the secret in it ends; it is not replayed any longer. */
   readonly answerEnds?: string;
-  /** The member of the response with a key or token; the response is not replayed once that is no longer valid. */
-  readonly answerShows?: 'key' | 'token';
+  /** The member of the response with a key, a token or a viewer's URL; once that is not valid, it is not replayed. */
+  readonly answerShows?: 'key' | 'token' | 'url';
   /** Path parameters that name no resource. */
   readonly params?: Readonly<Record<string, TSchema>>;
 }
@@ -71,7 +73,7 @@ declare module 'fastify' {
     rules?: RouteRules;
   }
   interface FastifyRequest {
-    /** For a request to the origin of an app: the part of `Host` before the apps host. */
+    /** For a request to another origin than that of the API: the part of `Host` before the apps host, or `VIEWER_LABEL`. */
     appLabel: string | undefined;
     /** Set by the authentication hook on every route that does not accept anyone. */
     principal: Principal | null;

@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
 import { AuthenticationHook } from '../auth/authenticate.hook.js';
 import { addRequestRateHook } from '../auth/request-rate.js';
 import { GatewayConfig } from '../config.js';
 import { IdempotencyHooks } from '../idempotency/idempotency.hooks.js';
-import { addValidationHook } from '../validation/validate.hook.js';
+import { ValidationHook } from '../validation/validate.hook.js';
 import { addDeclarationCheck } from './declaration-check.js';
 import { addContinueHook } from './expectations.js';
 import { prepareRequests } from './fastify-server.js';
@@ -18,17 +17,16 @@ import { RoutingHooks } from './routing.hooks.js';
 @Injectable()
 export class RequestPipeline {
   constructor(
-    private readonly adapterHost: HttpAdapterHost,
     private readonly config: GatewayConfig,
     private readonly routing: RoutingHooks,
     private readonly authentication: AuthenticationHook,
+    private readonly validation: ValidationHook,
     private readonly idempotency: IdempotencyHooks,
     private readonly responses: ResponseHooks,
   ) {}
 
   /** Must run before the first route is registered. */
-  install(): void {
-    const server = this.adapterHost.httpAdapter.getInstance<HttpServer>();
+  install(server: HttpServer): void {
     prepareRequests(server);
     this.routing.addRecognition(server);
     addContextHook(server, { tracing: this.config.otlpEndpoint !== undefined });
@@ -38,7 +36,7 @@ export class RequestPipeline {
     addRequestLineHook(server);
     addContinueHook(server);
     addBodyDeadlines(server, { bodyMs: this.config.clientTimeoutMs });
-    addValidationHook(server);
+    this.validation.addTo(server);
     this.idempotency.addValidation(server);
     addRequestRateHook(server);
     this.idempotency.addClaims(server);

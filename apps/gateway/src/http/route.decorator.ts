@@ -55,10 +55,9 @@ export const SECURITY_SCHEME_OF: Readonly<Record<PrincipalKind, string>> = {
   end_user: 'endUserToken',
   agent: 'agentToken',
   webhook: 'webhookToken',
-  viewer: 'viewerTicket',
 };
 
-const KINDS: readonly PrincipalKind[] = ['key', 'end_user', 'agent', 'webhook', 'viewer'];
+const KINDS: readonly PrincipalKind[] = ['key', 'end_user', 'agent', 'webhook'];
 
 const kindsOf = (accepts: Access): readonly PrincipalKind[] =>
   accepts === 'anyone' ? [] : KINDS.filter((kind) => accepts[kind] !== undefined);
@@ -84,7 +83,6 @@ const whoMayCall = (accepts: Access): string => {
       : [tokenScope === 'any' ? 'Any end-user token.' : `End-user tokens with \`${tokenScope}\`.`]),
     ...(accepts.agent === true ? ["The agent's own token."] : []),
     ...(accepts.webhook === true ? ["The agent's webhook token, and no key."] : []),
-    ...(accepts.viewer === undefined ? [] : ["The ticket of a viewer's session."]),
   ].join(' ');
 };
 

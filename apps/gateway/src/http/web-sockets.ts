@@ -8,12 +8,16 @@ export class WebSockets {
   readonly #server: WebSocketServer;
   readonly #requestIds = new WeakMap<IncomingMessage, string>();
 
-  constructor(maxPayload: number) {
+  /** `subprotocol`: the one that is spoken if the client names it. */
+  constructor(maxPayload: number, subprotocol?: string) {
     this.#server = new WebSocketServer({
       noServer: true,
       clientTracking: false,
       maxPayload,
       perMessageDeflate: false,
+      ...(subprotocol === undefined
+        ? {}
+        : { handleProtocols: (offered: Set<string>) => offered.has(subprotocol) && subprotocol }),
     });
     this.#server.on('headers', (lines, raw) => {
       lines.push(`X-Request-Id: ${this.#requestIds.get(raw) ?? ''}`);

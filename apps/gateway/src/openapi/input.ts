@@ -3,6 +3,8 @@ import type { TSchema } from 'typebox';
 import type { RouteRules } from '../http/fastify-types.js';
 import { keywordsOf } from '../validation/schema-keywords.js';
 
+const BYTES = { type: 'string', format: 'binary' };
+
 /** Returns the decorators that describe a route's path parameters, query and body in the OpenAPI document. */
 export const describeInput = ({
   params = {},
@@ -13,6 +15,9 @@ export const describeInput = ({
   ...(query === undefined ? [] : describeQuery(query)),
   ...(body?.shape === undefined ? [] : [ApiBody({ schema: body.shape, required: true })]),
   ...(body?.kind === 'multipart' ? [ApiConsumes('multipart/form-data')] : []),
+  ...(body?.kind === 'raw'
+    ? [ApiBody({ schema: BYTES, required: true }), ApiConsumes('application/octet-stream')]
+    : []),
 ];
 
 const describeQuery = (query: TSchema): readonly MethodDecorator[] => {

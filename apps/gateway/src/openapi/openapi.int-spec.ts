@@ -56,7 +56,11 @@ beforeAll(async () => {
 afterAll(() => test.stop());
 beforeEach(() => test.services.reset());
 
-const fill = (path: string): string => path.replace('{agent_id}', newId('agt')).replace(/\{\w+\}/g, 'x');
+const fill = (path: string): string =>
+  path
+    .replace('{agent_id}', newId('agt'))
+    .replace('{computer_id}', newId('cmp'))
+    .replace(/\{\w+\}/g, 'x');
 
 /** Paths of files are validated by the guest, which has its own codes. */
 const isText = ({ in: place, name, schema }: Parameter): boolean =>
@@ -94,6 +98,7 @@ describe('/openapi.json', () => {
       'DELETE /api/agents/{agent_id}/env/{key}',
       'DELETE /api/agents/{agent_id}/exec/{execution_id}',
       'DELETE /api/agents/{agent_id}/files/delete',
+      'DELETE /api/v1/computers/{computer_id}',
       'DELETE /api/v1/end-user-defaults',
       'DELETE /api/v1/end-users/{external_id}',
       'DELETE /api/v1/end-users/{external_id}/policy',
@@ -119,6 +124,13 @@ describe('/openapi.json', () => {
       'GET /api/templates',
       'GET /api/v1/account',
       'GET /api/v1/audit',
+      'GET /api/v1/computers',
+      'GET /api/v1/computers/usage',
+      'GET /api/v1/computers/{computer_id}',
+      'GET /api/v1/computers/{computer_id}/files',
+      'GET /api/v1/computers/{computer_id}/files/list',
+      'GET /api/v1/computers/{computer_id}/screenshot',
+      'GET /api/v1/computers/{computer_id}/sessions',
       'GET /api/v1/end-user-defaults',
       'GET /api/v1/end-users',
       'GET /api/v1/end-users/{external_id}',
@@ -150,6 +162,13 @@ describe('/openapi.json', () => {
       'POST /api/agents/{agent_id}/start',
       'POST /api/agents/{agent_id}/stop',
       'POST /api/deploy',
+      'POST /api/v1/computers',
+      'POST /api/v1/computers/{computer_id}/actions',
+      'POST /api/v1/computers/{computer_id}/exec',
+      'POST /api/v1/computers/{computer_id}/sessions/close',
+      'POST /api/v1/computers/{computer_id}/sleep',
+      'POST /api/v1/computers/{computer_id}/viewer',
+      'POST /api/v1/computers/{computer_id}/wake',
       'POST /api/v1/end-users/{external_id}/agents',
       'POST /api/v1/end-users/{external_id}/resume',
       'POST /api/v1/end-users/{external_id}/suspend',
@@ -169,6 +188,7 @@ describe('/openapi.json', () => {
       'PUT /agent/v1/schedules',
       'PUT /api/agents/{agent_id}/env/{key}',
       'PUT /api/agents/{agent_id}/files/write',
+      'PUT /api/v1/computers/{computer_id}/files',
       'PUT /api/v1/end-user-defaults',
       'PUT /api/v1/end-users/{external_id}',
       'PUT /api/v1/end-users/{external_id}/policy',
@@ -225,7 +245,7 @@ describe('/openapi.json', () => {
   });
 
   it('describes the maximum length of every query text, and longer ones are refused', async () => {
-    const key = test.services.key(['read', 'deploy', 'manage', 'operate']);
+    const key = test.services.key(['read', 'deploy', 'manage', 'computers', 'operate']);
     const refused: string[] = [];
     for (const { method, path, parameter } of textsOfQueries()) {
       const { name, schema } = parameter;
@@ -238,7 +258,7 @@ describe('/openapi.json', () => {
       refused.push(name);
     }
     const names = [
-      ...['actor', 'agentId', 'cursor', 'externalId', 'externalIdPrefix', 'externalUserId'],
+      ...['actor', 'agentId', 'computerId', 'cursor', 'externalId', 'externalIdPrefix', 'externalUserId'],
       ...['label', 'name', 'resource', 'tag'],
     ];
     expect([...new Set(refused)].sort()).toEqual(names);

@@ -13,8 +13,8 @@ export interface ResponseDescription {
   readonly location?: boolean;
   /** Bytes of any type instead of JSON. */
   readonly binary?: boolean;
-  /** A media type besides JSON, e.g. `text/event-stream`. */
-  readonly alsoAs?: string;
+  /** Media types besides JSON, e.g. `text/event-stream`. */
+  readonly alsoAs?: string | readonly string[];
 }
 
 export interface EndpointFacts {
@@ -77,9 +77,9 @@ const REQUEST_ID = {
   },
 };
 
-const contentOf = (schema: string, alsoAs: string | undefined) => ({
+const contentOf = (schema: string, alsoAs: string | readonly string[] = []) => ({
   'application/json': { schema: { $ref: `#/components/schemas/${schema}` } },
-  ...(alsoAs === undefined ? {} : { [alsoAs]: { schema: { type: 'string' as const } } }),
+  ...Object.fromEntries([alsoAs].flat().map((type) => [type, { schema: { type: 'string' as const } }])),
 });
 
 const describeError = (status: number, codes: ReadonlySet<string>): ApiResponseOptions => ({
@@ -146,5 +146,5 @@ const accessCodes = (accepts: AcceptedPrincipals): readonly ErrorCode[] => [
   ...(accepts.key === undefined ? [] : (['account_suspended'] as const)),
   ...(accepts.end_user === undefined ? [] : (['end_user_suspended'] as const)),
   ...(keyScopesOf(accepts).some((scope) => scope !== 'read') ? (['missing_scope'] as const) : []),
-  ...(accepts.end_user === undefined && accepts.viewer === undefined ? [] : (['token_scope'] as const)),
+  ...(accepts.end_user === undefined ? [] : (['token_scope'] as const)),
 ];

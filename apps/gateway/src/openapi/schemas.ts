@@ -10,10 +10,12 @@ import {
   type HostView,
 } from '@berth/contracts/agents';
 import { LOG_LEVELS, LOG_SOURCES, type LogEntry } from '@berth/contracts/runtime';
-import { EXECUTION_STATUSES, type ExecutionSummary } from '@berth/contracts/exec';
+import { type ExecutionSummary } from '@berth/contracts/exec';
+import { EXECUTION_STATUSES } from '@berth/contracts/hosting';
 import type { DeadLetterView, ProjectionView } from '@berth/contracts/operations';
 import type { AgentStats } from '../agents/agent-stats.js';
 import { DISK_HEALTH, type HealthView } from '../health/health.view.js';
+import { COMPUTER_SCHEMAS } from './computer-schemas.js';
 import { AUDIT_SCHEMAS } from './audit-schemas.js';
 import { LLM_SCHEMAS } from './llm-schemas.js';
 import { ACCOUNT_SCHEMAS } from './account-schemas.js';
@@ -109,6 +111,7 @@ const error = (more: { readonly [member: string]: JsonSchema }): JsonSchema => {
 export const RESPONSE_SCHEMAS: { readonly [name: string]: JsonSchema } = {
   ...ACCOUNT_SCHEMAS,
   ...AUDIT_SCHEMAS,
+  ...COMPUTER_SCHEMAS,
   ...USAGE_SCHEMAS,
   ...LLM_SCHEMAS,
   Agent: agent,

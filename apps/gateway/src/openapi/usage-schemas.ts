@@ -25,18 +25,20 @@ const ofPerson: JsonSchema = {
   ...textOrNull,
   description: 'Null once the end user of the agent is deleted.',
 };
-const cents: JsonSchema = { ...number, description: 'Cents (USD) with up to six decimals.' };
+export const cents: JsonSchema = { ...number, description: 'Cents (USD) with up to six decimals.' };
 const llm = object({ requests: integer, inputTokens: integer, outputTokens: integer });
+
+export const hostingBasis: JsonSchema = {
+  enum: [...HOSTING_BASES],
+  description: '`allocated`: a share of the price of a seat plan. That of the last day.',
+};
 
 const row: MembersOf<UsageRow> = {
   agentId: { ...text, examples: ['agt_01jd2m3k4n5p6q7r8s9t0v1w2x'] },
   agentName: ofPerson,
   externalId: ofPerson,
   externalUserId: ofPerson,
-  hostingBasis: {
-    enum: [...HOSTING_BASES],
-    description: '`allocated`: a share of the price of a seat plan. That of the last day.',
-  },
+  hostingBasis,
   activeSeconds: { ...number, description: 'Time for which the agent was running, to the millisecond.' },
   computeMinutes: number,
   vcpuSeconds: number,
@@ -56,13 +58,14 @@ const daily: MembersOf<DailyUsageRow> = {
   ...row,
 };
 
-const report = (name: string): JsonSchema =>
+/** A page of rows of usage, with their totals. */
+export const usageReport = (name: string, totals: JsonSchema): JsonSchema =>
   view<UsageReport>({
     from: time,
     to: time,
     currency: { const: 'USD' },
     rows: list(ref(name)),
-    totals: ref('UsageTotals'),
+    totals,
     nextCursor: { ...textOrNull, description: 'Opaque; null on the last page.' },
     asOf: { ...time, description: 'Usage in progress is counted up to this moment.' },
   });
@@ -85,8 +88,8 @@ export const USAGE_SCHEMAS: { readonly [name: string]: JsonSchema } = {
       description: 'The price of days of a seat plan without an active agent. Not part of `totalCents`.',
     },
   }),
-  UsageReport: report('UsageRow'),
-  DailyUsageReport: report('DailyUsageRow'),
+  UsageReport: usageReport('UsageRow', ref('UsageTotals')),
+  DailyUsageReport: usageReport('DailyUsageRow', ref('UsageTotals')),
   UsageRecount: view<UsageVerification>({
     from: time,
     to: time,

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { prefersCsv } from './prefers-csv.js';
 import { toCsv } from './csv.js';
 
 describe('CSV', () => {
@@ -19,28 +18,5 @@ describe('CSV', () => {
 
   it('has the header row alone without rows', () => {
     expect(toCsv(['a'], [])).toBe('a\r\n');
-  });
-});
-
-describe('a response', () => {
-  it('is CSV only if the caller ranks it above JSON', () => {
-    for (const accept of [
-      'text/csv',
-      'Text/CSV; charset=utf-8',
-      'text/csv, application/json;q=0.5',
-      'text/csv,*/*;q=0.1',
-    ])
-      expect(prefersCsv(accept), accept).toBe(true);
-    for (const accept of [
-      undefined,
-      '',
-      '*/*',
-      'application/json',
-      'application/json, text/csv',
-      'text/csv;q=0',
-      'text/csv;q=0.5, application/json',
-      'text/*',
-    ])
-      expect(prefersCsv(accept), accept ?? 'none').toBe(false);
   });
 });

@@ -22,3 +22,20 @@ export const USAGE_COLUMNS = [
 ] as const;
 
 export const DAILY_USAGE_COLUMNS = ['date', ...USAGE_COLUMNS] as const;
+
+export const COMPUTER_USAGE_COLUMNS = [
+  'computerId',
+  'name',
+  'externalUserId',
+  'hostingBasis',
+  'activeSeconds',
+  'vcpuSeconds',
+  'memGbSeconds',
+  'diskGbSeconds',
+  'wakes',
+  'actions',
+  'screenshots',
+  'executions',
+  'hostingCents',
+  'totalCents',
+] as const;

@@ -14,6 +14,7 @@ export const convertedQuery = (schema: TSchema, query: unknown): Readonly<Record
 const converted = (type: unknown, value: unknown): unknown => {
   if (typeof value !== 'string') return value;
   if (type === 'integer') return /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+  if (type === 'number') return /^-?\d{1,15}(?:\.\d{1,15})?$/.test(value) ? Number(value) : value;
   if (type !== 'boolean') return value;
   if (value === 'true') return true;
   return value === 'false' ? false : value;

@@ -1,9 +1,13 @@
 import type { Scope } from '@berth/contracts/accounts';
+import { asLookUpFailure, Requester } from '@berth/messaging';
+import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import { holdsScope, missingScope } from '../auth/access.js';
+import { callerOf } from '../auth/caller.js';
 import type { HttpServer, JsonBody, RouteRules } from '../http/fastify-types.js';
 import { HttpRefusal, invalidRequest, type FieldProblem } from '../http/http-refusal.js';
+import { paramsOf, type LookUp } from '../http/resource.js';
 import { isPlainObject } from './schema-keywords.js';
 import { Validator, type ValidationResult } from './validator.js';
 
@@ -14,25 +18,51 @@ const MAX_PROBLEMS = 100;
  * Validates path, query and body against their schemas before the handler runs. 400 `invalid_request` names every invalid
  * field of all three.
  */
-export const addValidationHook = (server: HttpServer): void => {
-  server.addHook('onRoute', ({ config }) => {
-    for (const schema of schemasOf(config?.rules)) Validator.for(schema);
-  });
-  server.addHook('preValidation', (request, _reply, done) => {
-    const { rules } = request.routeOptions.config;
-    try {
-      if (rules !== undefined) validate(request, rules);
-      done();
-    } catch (error) {
-      done(error instanceof Error ? error : new Error('validation failed', { cause: error }));
-    }
-  });
-};
+@Injectable()
+export class ValidationHook {
+  constructor(private readonly requester: Requester) {}
+
+  addTo(server: HttpServer): void {
+    server.addHook('onRoute', ({ config }) => {
+      for (const schema of schemasOf(config?.rules)) Validator.for(schema);
+    });
+    server.addHook('preValidation', (request, _reply, done) => {
+      const { rules } = request.routeOptions.config;
+      try {
+        if (rules !== undefined) validate(request, rules);
+      } catch (error) {
+        return done(error instanceof Error ? error : new Error('validation failed', { cause: error }));
+      }
+      const read = rules?.body?.kind === 'json' && rules.body.streamed !== true ? rules.body.read : undefined;
+      if (read === undefined) return done();
+      read(request.body, this.#lookUpsOf(request)).then(
+        (body) => {
+          request.body = body;
+          done();
+        },
+        (error: Error) => done(error),
+      );
+    });
+  }
+
+  #lookUpsOf(request: FastifyRequest): LookUp {
+    return async ({ param, lookUp }) => {
+      if (lookUp === undefined) throw new Error(`The resource :${param} cannot be looked up.`);
+      try {
+        return await lookUp(this.requester, callerOf(request), paramsOf(request));
+      } catch (error) {
+        throw asLookUpFailure(error);
+      }
+    };
+  }
+}
 
 /** The schemas of a route, so that they are compiled before the first request. */
 const schemasOf = (rules: RouteRules | undefined): readonly TSchema[] => {
   const { params = {}, query, body } = rules ?? {};
-  return [...Object.values(params), query, body?.shape].filter((schema) => schema !== undefined);
+  const shape =
+    body?.kind === 'json' && body.streamed !== true && body.read !== undefined ? undefined : body?.shape;
+  return [...Object.values(params), query, shape].filter((schema) => schema !== undefined);
 };
 
 const validate = (request: FastifyRequest, rules: RouteRules): void => {
@@ -44,7 +74,7 @@ const validate = (request: FastifyRequest, rules: RouteRules): void => {
     request.query = result.value;
     problems.push(...result.problems);
   }
-  if (body !== undefined) {
+  if (body !== undefined && body.read === undefined) {
     const result = Validator.for(body.shape).validateBody(request.body);
     request.body = result.value;
     problems.push(...result.problems, ...(body.problems?.(result.value) ?? []));

@@ -6,7 +6,7 @@ import { agentOf } from '../agents/agent.resource.js';
 import { envelopeOf } from '../auth/caller.js';
 import type { ApiRequest } from '../http/fastify-types.js';
 import { Route } from '../http/route.decorator.js';
-import { PublicOrigin } from './public-origin.js';
+import { PublicOrigin } from '../http/public-origin.js';
 
 /** A token with the address to invoke the webhook. Both are secrets. */
 interface ShownToken extends WebhookToken {

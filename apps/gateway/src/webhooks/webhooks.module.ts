@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
-import { PublicOrigin } from './public-origin.js';
+import { PublicOrigin } from '../http/public-origin.js';
 import { WebhookTokenController } from './webhook-token.controller.js';
 import { WebhooksController } from './webhooks.controller.js';
 

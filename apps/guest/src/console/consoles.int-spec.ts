@@ -23,7 +23,7 @@ beforeAll(async () => {
   if (isRoot) process.setgroups?.([]);
   mkdirSync(volume);
   if (runAs !== null) for (const path of [dir, volume]) chownSync(path, runAs.uid, runAs.gid);
-  server = createGuestServer(consoleRoutes(consoles));
+  server = createGuestServer(() => consoleRoutes(consoles));
   await once(server.listen(socket), 'listening');
 });
 afterAll(async () => {

@@ -4,6 +4,7 @@ import { DomainError } from '@berth/kernel';
 import { GUEST_ROUTES, type PutProgram } from '@berth/guest-protocol';
 import type { RawData, WebSocket, WebSocketServer } from 'ws';
 import type { UpgradeRoute } from '../server/stream-route.js';
+import { createWebSocketServer, toBuffer } from '../server/web-sockets.js';
 import { isSize, Terminal, type TerminalSize } from './terminal.js';
 
 /** Maximum size of one message, enough for a large paste. */
@@ -32,7 +33,7 @@ export class Consoles {
     if (!isSize(size)) {
       throw new DomainError('invalid', 'invalid_size', 'cols and rows must be whole numbers from 1 to 1000.');
     }
-    const server = await (this.#server ??= createServer());
+    const server = await (this.#server ??= createWebSocketServer(MAX_MESSAGE_BYTES));
     if (server.clients.size >= MAX_CONSOLES) {
       throw new DomainError(
         'exhausted',
@@ -50,17 +51,6 @@ export class Consoles {
       client.close(GOING_AWAY, 'The agent is shutting down.');
   }
 }
-
-/** Loads `ws` with the first console, because loading it takes a tenth of the start of a guest. */
-const createServer = async (): Promise<WebSocketServer> => {
-  const { WebSocketServer: Server } = await import('ws');
-  return new Server({
-    noServer: true,
-    clientTracking: true,
-    maxPayload: MAX_MESSAGE_BYTES,
-    perMessageDeflate: false,
-  });
-};
 
 /** `GET /v1/console?cols=&rows=` */
 export const consoleRoutes = (consoles: Consoles): readonly UpgradeRoute[] => [
@@ -117,9 +107,4 @@ const resize = (terminal: Terminal, data: RawData): void => {
   } catch {
     // Not JSON, or not an object.
   }
-};
-
-const toBuffer = (data: RawData): Buffer => {
-  if (Buffer.isBuffer(data)) return data;
-  return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);
 };

@@ -27,13 +27,6 @@ export const executionRoutes = (executions: GuestExecutions): readonly Route[] =
     handle: async ({ body }) => executions.preclude(readExecutionId(body)),
   },
   {
-    ...GUEST_ROUTES.failExecutions,
-    handle: async () => {
-      await executions.failAll();
-      return {};
-    },
-  },
-  {
     ...GUEST_ROUTES.executionOutput,
     stream: async ({ query, response, gone }) =>
       followOutput(executions.output(readExecutionQuery(query).executionId), { response, gone }),

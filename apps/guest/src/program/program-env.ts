@@ -28,8 +28,8 @@ export const programEnv = (
   };
 };
 
-/** Only Berth sets these. */
-const imageEnv = (variables: Readonly<Record<string, string>>): Record<string, string> =>
+/** The variables of an image without those that only Berth sets. */
+export const imageEnv = (variables: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(variables).filter(([name]) => name !== 'PORT' && !name.startsWith('BERTH_')),
   );

@@ -9,6 +9,7 @@ import type { LogWriter } from '../log/log-writer.js';
 import { readLevel } from '../log/read-level.js';
 import type { OutputPipes } from '../output/output-pipes.js';
 import { startCaptured } from '../output/start-captured.js';
+import { howItEnded } from '../workload/how-it-ended.js';
 
 /** How long to wait for the output of a program that has exited. */
 const LAST_OUTPUT_MS = 200;
@@ -69,7 +70,7 @@ export class ProgramProcess {
     this.#child.once('error', (error) => resolve(`could not be started (${reason(error)})`));
     this.#child.once('exit', (code, signal) => {
       this.#wasKilled = !this.#isEnding && (signal === 'SIGKILL' || code === KILLED_CODE);
-      resolve(signal === null ? `exited with code ${code}` : `was ended by ${signal}`);
+      resolve(howItEnded(code, signal));
     });
     return promise;
   }

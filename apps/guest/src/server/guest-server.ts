@@ -5,12 +5,12 @@ import { endSocket, guardServer, type ConnectionBounds } from '@berth/sockets';
 import {
   BEGIN_BEFORE_HEADER,
   CLOCK_HEADER,
-  GUEST_LIMITS,
   monotonicNow,
   TOO_LATE_CODE,
   type GuestErrorBody,
   type GuestRoute,
 } from '@berth/guest-protocol';
+import { readJson } from './read-json.js';
 import type { StreamRoute, UpgradeRoute } from './stream-route.js';
 
 /** Input of a route's handler: the body (undefined without one) and the query. */
@@ -33,15 +33,13 @@ const KEEP_ALIVE_MS = 60_000;
 /** Maximum duration of an upload. Responses have no time limit: the callers have their own deadlines. */
 const REQUEST_MS = 3_600_000;
 const TIMEOUT_CHECK_MS = 5_000;
-/** Time limit for a JSON body, which a runtime on the same machine sends at once. */
-const JSON_BODY_MS = 60_000;
 const BOUNDS: ConnectionBounds = { most: 2_000, idleMs: KEEP_ALIVE_MS + HEADERS_MS, stalledMs: 180_000 };
 
 /**
  * The HTTP server of a guest's routes. It trusts every caller that can reach its socket: the folder's mode is the
  * access control.
  */
-export const createGuestServer = (routes: readonly Route[]): Server => {
+export const createGuestServer = (routes: () => readonly Route[]): Server => {
   const timeouts = {
     headersTimeout: HEADERS_MS,
     requestTimeout: REQUEST_MS,
@@ -49,10 +47,10 @@ export const createGuestServer = (routes: readonly Route[]): Server => {
     connectionsCheckingInterval: TIMEOUT_CHECK_MS,
   };
   const server = createServer(timeouts, (request, response) => {
-    respond(routes, request, response).catch((error: unknown) => refuse(response, error));
+    respond(routes(), request, response).catch((error: unknown) => refuse(response, error));
   });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    upgrade(routes, request, socket, head).catch((error: unknown) => refuseUpgrade(socket, error));
+    upgrade(routes(), request, socket, head).catch((error: unknown) => refuseUpgrade(socket, error));
   });
   guardServer(server, BOUNDS);
   return server;
@@ -113,38 +111,6 @@ const refuseUpgrade = (socket: Duplex, error: unknown): void => {
     `HTTP/1.1 ${STATUS_OF_REFUSAL} Unprocessable Entity\r\nconnection: close\r\ncontent-type: application/json\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
-};
-
-const readJson = async (request: IncomingMessage): Promise<unknown> => {
-  const late = setTimeout(() => request.destroy(), JSON_BODY_MS);
-  try {
-    return parseJson(await readAll(request));
-  } finally {
-    clearTimeout(late);
-  }
-};
-
-const readAll = async (request: IncomingMessage): Promise<Buffer> => {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  // By default, leaving the iteration early destroys the connection, and with it the error response.
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > GUEST_LIMITS.requestBytes) {
-      throw new DomainError('too_large', 'payload_too_large', 'The request is too large for a guest.');
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-};
-
-const parseJson = (bytes: Buffer): unknown => {
-  if (bytes.length === 0) return undefined;
-  try {
-    return JSON.parse(bytes.toString('utf8')) as unknown;
-  } catch {
-    throw new DomainError('invalid', 'invalid_request', 'The body is not JSON.');
-  }
 };
 
 /** A guest that was suspended may read requests that its host has long abandoned. */

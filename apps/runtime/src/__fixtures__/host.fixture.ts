@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { ReportObservation } from '@berth/contracts/agents';
+import type { ReportObservation } from '@berth/contracts/hosting';
 import type { ChangeFile, FileChange, StartAgent, Transfer } from '@berth/contracts/runtime';
 import type { DeliverToProgram } from '@berth/guest-protocol';
 import { newId } from '@berth/kernel';
@@ -135,6 +135,20 @@ export class HostFixture {
       deadlineMs: 20_000,
       ...changes,
     };
+  }
+
+  /** A start request of a computer. */
+  static computer(changes: RecipeChanges = {}): StartAgent {
+    return HostFixture.recipe({
+      agentId: newId('cmp'),
+      source: { kind: 'desktop', version: 1 },
+      env: {},
+      secretKeys: [],
+      token: '',
+      resources: { memMb: 2_048, vcpus: 2, diskGb: 10 },
+      desktop: { width: 1_280, height: 800 },
+      ...changes,
+    });
   }
 
   async deliver(

@@ -3,14 +3,9 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  agentsRequests,
-  type AnnounceHost,
-  type HostOrders,
-  type ReportActivity,
-  type ReportObservation,
-} from '@berth/contracts/agents';
-import { runtimeRequests } from '@berth/contracts/runtime';
+import { agentsRequests } from '@berth/contracts/agents';
+import type { AnnounceHost, HostOrders, ReportActivity, ReportObservation } from '@berth/contracts/hosting';
+import { runtimeRequests, type StartAgent } from '@berth/contracts/runtime';
 import { HandleRequest, NatsLink, Requester, startService, type RunningService } from '@berth/messaging';
 import { eventually, programArguments, startTestInfra, type TestInfra } from '@berth/testing';
 import { Controller, Module } from '@nestjs/common';
@@ -66,7 +61,7 @@ export class RuntimeFixture {
 
   private constructor(
     readonly infra: TestInfra,
-    private readonly link: NatsLink,
+    readonly link: NatsLink,
     private readonly agents: RunningService,
   ) {
     this.requester = new Requester(link);
@@ -139,8 +134,24 @@ export class RuntimeFixture {
     await exited;
   }
 
-  async start(changes: Parameters<typeof HostFixture.recipe>[0] = {}): Promise<string> {
-    const recipe = HostFixture.recipe(changes);
+  start(changes: Parameters<typeof HostFixture.recipe>[0] = {}): Promise<string> {
+    return this.#start(HostFixture.recipe(changes));
+  }
+
+  startComputer(changes: Parameters<typeof HostFixture.computer>[0] = {}): Promise<string> {
+    return this.#start(HostFixture.computer(changes));
+  }
+
+  /** Whether the host has a box with that id. */
+  async has(agentId: string): Promise<boolean> {
+    const usage = this.requester.request(runtimeRequests.usage, { agentId }, { host: this.host });
+    return usage.then(
+      ({ startedAt }) => startedAt !== null,
+      () => false,
+    );
+  }
+
+  async #start(recipe: StartAgent): Promise<string> {
     await this.requester.request(runtimeRequests.start, recipe, { host: this.host });
     return recipe.agentId;
   }

@@ -1,4 +1,4 @@
-import type { ActivityKind } from '@berth/contracts/agents';
+import type { ActivityKind } from '@berth/contracts/hosting';
 
 /** When an agent was last active, and when it becomes idle. */
 export interface ActivityView {

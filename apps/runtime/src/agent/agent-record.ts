@@ -45,7 +45,7 @@ export const blankRecord = (agentId: string): AgentRecord => ({
 export const startingRecord = ({ epoch, idleTtlSeconds, source }: StartAgent): Partial<AgentRecord> => ({
   epoch,
   idleTtlSeconds,
-  deploymentId: source.kind === 'template' ? null : source.deploymentId,
+  deploymentId: 'deploymentId' in source ? source.deploymentId : null,
   ...NO_BOX,
   guest: null,
 });

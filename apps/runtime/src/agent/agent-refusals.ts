@@ -83,6 +83,3 @@ export const messageNotHandedOver = (cause: DomainError): DomainError =>
     {},
     { cause, ...NOT_DONE },
   );
-
-export const agentUnavailable = (message: string): DomainError =>
-  new DomainError('unavailable', 'agent_unavailable', message);

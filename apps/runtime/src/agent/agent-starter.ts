@@ -182,6 +182,7 @@ const toProgram = (
   instructions: request.instructions,
   restart: settings.restart,
   readyWithinMs: settings.readyWithinMs,
+  ...(request.desktop === undefined ? {} : { desktop: request.desktop }),
 });
 
 const untilListening = async (client: GuestClient, end: AbortSignal): Promise<void> => {

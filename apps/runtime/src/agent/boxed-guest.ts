@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ActivityKind } from '@berth/contracts/agents';
-import type { DeliveredMessage, StartedAgent } from '@berth/contracts/runtime';
+import type { ActivityKind } from '@berth/contracts/hosting';
+import { boxUnavailable, type DeliveredMessage, type StartedAgent } from '@berth/contracts/runtime';
 import { detach, type DomainError, isDomainError } from '@berth/kernel';
 import { DELIVERY_ABANDONED_CODE, type DeliverToProgram } from '@berth/guest-protocol';
 import { injectTrace, requestContext, withSpan, type TraceCarrier } from '@berth/telemetry';
@@ -9,7 +9,7 @@ import type { Box } from '../driver/driver.js';
 import type { GuestClient } from '../guest/guest-client.js';
 import { watchEvents } from '../guest/watch-events.js';
 import { Activity, type ActivityView } from './activity.js';
-import { agentUnavailable, messageNotHandedOver } from './agent-refusals.js';
+import { messageNotHandedOver } from './agent-refusals.js';
 import type { GuestLinks } from './agent-starter.js';
 
 /** Callbacks of an awake guest. */
@@ -189,7 +189,7 @@ export class BoxedGuest {
 
   /** Keeps the agent awake while `work` runs. Errors: unavailable `agent_unavailable`. */
   async during<T>(kind: ActivityKind, work: (signals: AbortSignals) => Promise<T>): Promise<T> {
-    if (this.#awake === undefined) throw agentUnavailable('The agent is not awake.');
+    if (this.#awake === undefined) throw boxUnavailable(this.box.agentId, 'is not awake.');
     const { signals } = this;
     return this.#awake.activity.during(kind, () => work(signals));
   }
@@ -219,7 +219,7 @@ export class BoxedGuest {
       if (!isDomainError(error)) throw error;
       if (error.code === DELIVERY_ABANDONED_CODE) return error;
       if (error.code !== 'guest_unreachable') throw error;
-      throw agentUnavailable('The agent was put to sleep or ended while it was responding.');
+      throw boxUnavailable(this.box.agentId, 'was put to sleep or ended while it was responding.');
     }
   }
 

@@ -1,4 +1,4 @@
-import type { ReportObservation } from '@berth/contracts/agents';
+import type { ReportObservation } from '@berth/contracts/hosting';
 import type { Logger } from '@berth/telemetry';
 import type { Driver } from '../driver/driver.js';
 import type { GuestClient } from '../guest/guest-client.js';
@@ -7,7 +7,7 @@ import type { ActivityView } from './activity.js';
 import type { AgentRecords } from './agent-record.js';
 import type { AgentStarter } from './agent-starter.js';
 
-/** Reports what happened to an agent to the service `agents`. */
+/** Reports what happened to a box to the service that it belongs to. */
 export interface Observations {
   /** Repeats the report until it is acknowledged or `isCurrent` returns false. */
   report(

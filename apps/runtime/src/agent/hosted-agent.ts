@@ -1,17 +1,20 @@
-import type {
-  AgentEpoch,
-  IdleTime,
-  ObservedAgent,
-  ReplaceEnv,
-  StartAgent,
-  StartedAgent,
-  ThawAgent,
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  boxUnavailable,
+  type AgentEpoch,
+  type IdleTime,
+  type ObservedAgent,
+  type ReplaceEnv,
+  type StartAgent,
+  type StartedAgent,
+  type ThawAgent,
 } from '@berth/contracts/runtime';
 import { detach, isDomainError } from '@berth/kernel';
 import pLimit from 'p-limit';
+import { guestUnreachable } from '../guest/guest-responses.js';
 import { canThaw, observedAgent, type CurrentGuest, type Life } from './agent-life.js';
 import { NO_BOX, type AgentRecord } from './agent-record.js';
-import { agentNotFrozen, agentNotOnHost, agentUnavailable, staleEpoch } from './agent-refusals.js';
+import { agentNotFrozen, agentNotOnHost, staleEpoch } from './agent-refusals.js';
 import type { HostedAgentDeps } from './hosted-agent-deps.js';
 import type { BoxedGuest } from './boxed-guest.js';
 import { explainKill } from './explain-kill.js';
@@ -34,6 +37,7 @@ export class HostedAgent {
   readonly #serial = pLimit(1);
   readonly #longTask = new InterruptibleTask();
   readonly #keeper: RecordKeeper;
+  #ending: Promise<unknown> = Promise.resolve();
 
   constructor(
     record: AgentRecord,
@@ -163,6 +167,18 @@ export class HostedAgent {
     return { epoch, startedAt, awake: this.#life.at === 'awake' ? this.#life.guest : null };
   }
 
+  /**
+   * Resolves when no guest of the agent is being ended: until then one may still begin what it was sent, and write that into
+   * its journals. Errors: unavailable `guest_unreachable` if that takes longer than `withinMs`.
+   */
+  async untilEnded(withinMs: number): Promise<void> {
+    const isLate = await Promise.race([
+      this.#ending.then(() => false),
+      delay(withinMs, true, { ref: false }),
+    ]);
+    if (isLate) throw guestUnreachable();
+  }
+
   /** Takes over the box that an earlier process of this host left running if it is `ours`; otherwise ends it. */
   settleBox(ours: boolean): Promise<void> {
     return this.#serial(async () => {
@@ -246,7 +262,7 @@ export class HostedAgent {
     this.#life = { at: 'frozen', guest };
     if (await freezeGuest(this.deps, this.agentId, guest)) return;
     await this.#wakeWithRunningCommands(guest);
-    throw agentUnavailable('The agent cannot be put to sleep right now.');
+    throw boxUnavailable(this.agentId, 'cannot be put to sleep right now.');
   }
 
   async #sleepIfIdle(guest: BoxedGuest): Promise<void> {
@@ -272,7 +288,9 @@ export class HostedAgent {
   async #end(graceMs: number): Promise<void> {
     const life = this.#life;
     this.#life = { at: 'resting' };
-    await endGuest(this.deps.driver, this.agentId, life, graceMs);
+    const ended = endGuest(this.deps.driver, this.agentId, life, graceMs);
+    this.#ending = ended.catch(() => undefined);
+    await ended;
   }
 
   #has(guest: BoxedGuest): boolean {

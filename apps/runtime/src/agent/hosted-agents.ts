@@ -1,5 +1,11 @@
-import type { AgentEpoch, IdleTime, ObservedAgent, StartAgent, StartedAgent } from '@berth/contracts/runtime';
-import { isId } from '@berth/kernel';
+import {
+  boxOwner,
+  type AgentEpoch,
+  type IdleTime,
+  type ObservedAgent,
+  type StartAgent,
+  type StartedAgent,
+} from '@berth/contracts/runtime';
 import { Logger } from '@berth/telemetry';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Driver } from '../driver/driver.js';
@@ -60,7 +66,8 @@ export class HostedAgents implements OnModuleInit {
     const existing = this.#agents.get(agentId);
     if (existing !== undefined) return existing;
     // The id becomes part of folder and cgroup names.
-    if (this.#closing || this.#removed.has(agentId) || !isId('agt', agentId)) throw agentNotOnHost();
+    if (this.#closing || this.#removed.has(agentId) || boxOwner(agentId) === undefined)
+      throw agentNotOnHost();
     const agent = new HostedAgent(blankRecord(agentId), this.deps);
     this.#agents.set(agentId, agent);
     return agent;
@@ -82,7 +89,7 @@ export class HostedAgents implements OnModuleInit {
   }
 
   async remove(agentId: string): Promise<void> {
-    if (this.#removed.has(agentId) || !isId('agt', agentId)) return;
+    if (this.#removed.has(agentId) || boxOwner(agentId) === undefined) return;
     this.#leaving.add(agentId);
     await Promise.all(this.#beforeRemoval.map((work) => work(agentId)));
     await this.of(agentId).remove();

@@ -3,7 +3,7 @@ import type { ContainerOptions, Template } from '@berth/templates';
 /** What an agent's template says about its container even while the agent runs a deployed version, and its builds. */
 export type LastingOptions = Pick<ContainerOptions, 'runtimeClass' | 'network' | 'volumePath'>;
 
-const UNRESTRICTED: LastingOptions = { runtimeClass: null, network: null, volumePath: null };
+export const UNRESTRICTED: LastingOptions = { runtimeClass: null, network: null, volumePath: null };
 
 /** `stored`: the options of the agent's version, for a template that the operator has removed since. */
 export const lastingOptionsOf = (

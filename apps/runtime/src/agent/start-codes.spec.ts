@@ -50,3 +50,16 @@ describe('an agent that runs a deployed version', () => {
     expect(code.container).toEqual({ ...LASTING, root: false, writableRoot: false });
   });
 });
+
+describe('a computer', () => {
+  it('has no code of its own, no program that its guest does not know, and the public network', async () => {
+    const codes = codesWith({ start: 'node .', env: {} });
+    expect(await codes.of({ agentId: 'cmp_01', source: { kind: 'desktop', version: 3 } })).toEqual({
+      source: { kind: 'desktop', version: 3 },
+      command: null,
+      generation: 'current',
+      env: {},
+      container: { runtimeClass: null, network: null, volumePath: null, root: false, writableRoot: false },
+    });
+  });
+});

@@ -4,7 +4,7 @@ import { VersionStore } from '../build/version-store.js';
 import { agentStartFailed } from './agent-refusals.js';
 import type { StartCode } from './box-spec-of.js';
 import { HostTemplates } from './host-templates.js';
-import { lastingOptionsOf, type LastingOptions } from './lasting-options.js';
+import { lastingOptionsOf, UNRESTRICTED, type LastingOptions } from './lasting-options.js';
 
 /** Finds on this host what an agent starts with. */
 @Injectable()
@@ -23,6 +23,8 @@ export class StartCodes {
     switch (source.kind) {
       case 'template':
         return this.#ofTemplate(source.name, source.version);
+      case 'desktop':
+        return codeOfDesktop(source.version);
       case 'git':
       case 'image':
         return this.#ofBuild({ agentId, deploymentId: source.deploymentId }, source.version, templateId);
@@ -80,6 +82,15 @@ export class StartCodes {
     };
   }
 }
+
+/** The guest starts the programs of a desktop itself. */
+const codeOfDesktop = (version: number): StartCode => ({
+  source: { kind: 'desktop', version },
+  command: null,
+  generation: 'current',
+  env: {},
+  container: { ...UNRESTRICTED, root: false, writableRoot: false },
+});
 
 /** The image defines the start command; it may be root if the driver permits it. */
 const codeOfImage = (

@@ -8,6 +8,8 @@ import { DeliveryJournal } from './delivery-journal.js';
 /** Time-out for the guest's response, after which its journal is read instead. */
 const GUEST_WITHIN_MS = 1_000;
 
+const ENDED_WITHIN_MS = 3_000;
+
 /** Looks up the outcomes of messages to the agents of this host. */
 @Injectable()
 export class Deliveries {
@@ -18,14 +20,17 @@ export class Deliveries {
 
   /** See `runtimeRequests.findDelivery`. */
   async find({ agentId, deliveryId }: FindDelivery): Promise<FoundDelivery> {
-    const { awake } = this.agents.of(agentId).current;
+    const agent = this.agents.of(agentId);
+    const { awake } = agent.current;
     const reported =
       awake === null
         ? undefined
         : await awake.client
             .delivery(deliveryId, AbortSignal.timeout(GUEST_WITHIN_MS))
             .catch(unlessUnreachable);
-    return toFound(reported ?? (await this.journal.read(agentId, deliveryId)));
+    if (reported !== undefined) return toFound(reported);
+    await agent.untilEnded(ENDED_WITHIN_MS);
+    return toFound(await this.journal.read(agentId, deliveryId));
   }
 }
 

@@ -22,7 +22,9 @@ export type BoxSource =
       readonly version: number;
       readonly deploymentId: string;
       readonly reference: string;
-    };
+    }
+  /** The desktop of a computer, made of what this host has for desktops. */
+  | { readonly kind: 'desktop'; readonly version: number };
 
 /** Limits of all processes of a box together, without the guest where the driver can account for it separately. */
 export interface BoxLimits {
@@ -48,7 +50,7 @@ export interface GuestFolders {
  * provides the guest, which is the entry point of every box, and chooses the paths inside (`InsidePaths`).
  */
 export interface BoxSpec {
-  /** `agt_…`: names the box. An agent has at most one box at a time. */
+  /** `agt_…` or `cmp_…`: names the box. An agent or computer has at most one box at a time. */
   readonly agentId: string;
   /** The epoch that the box is started for; `Driver.list` returns it. */
   readonly epoch: number;

@@ -148,6 +148,8 @@ export abstract class Driver {
   abstract remove(agentId: string): Promise<void>;
   /** Whether boxes can be started at present; false if that is not known within `withinMs`. */
   abstract canStart(withinMs: number): Promise<boolean>;
+  /** Whether this host has the software for boxes with the source `desktop` now. */
+  abstract hasDesktops(): Promise<boolean>;
   /** Every agent of this installation that has processes here, with or without a record. */
   abstract list(): Promise<readonly ListedBox[]>;
   /** Returns the resources that the agent's box uses; null if it has none. Works for frozen boxes. */

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ExecutionOutcome } from '@berth/contracts/runtime';
+import { boxOwner, type ExecutionOutcome } from '@berth/contracts/runtime';
 import { decodeExecution, executionFileName, EXECUTIONS_FOLDER, GUEST_LIMITS } from '@berth/guest-protocol';
 import { isId } from '@berth/kernel';
 import { Inject, Injectable } from '@nestjs/common';
@@ -24,7 +24,7 @@ export class ExecutionJournal {
    * undefined: never started.
    */
   async read(agentId: string, executionId: string): Promise<ExecutionOutcome | undefined> {
-    if (!isId('agt', agentId) || !isId('exe', executionId)) return undefined;
+    if (boxOwner(agentId) === undefined || !isId('exe', executionId)) return undefined;
     const { journal } = agentFolders(this.dataDir, agentId);
     const file = join(journal, EXECUTIONS_FOLDER, executionFileName(executionId));
     await using opened = await openRecord(file);

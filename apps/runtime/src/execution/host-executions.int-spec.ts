@@ -155,6 +155,16 @@ describe('a command in an agent of a host', () => {
     expect(await find(command.executionId)).toEqual(found);
   });
 
+  it('is absent for certain only once the guest that is being ended, which may still begin it, is gone', async () => {
+    await execute(`trap '' TERM; ${HELD}`, { wait: false });
+    await begun();
+    const stopping = host.agents.of(agentId).stop({ agentId, epoch: 1 });
+    await eventually(() => state() === undefined);
+    expect(await find(newId('exe'))).toEqual({ state: 'absent', epoch: 1, awake: false });
+    expect(await host.driver.list()).toEqual([]);
+    await stopping;
+  });
+
   it('that never started is absent, with the epoch and state of the agent; a removed agent has no executions', async () => {
     expect(await find(newId('exe'))).toEqual({ state: 'absent', epoch: 1, awake: true });
     await host.agents.of(agentId).freeze({ agentId, epoch: 1 });

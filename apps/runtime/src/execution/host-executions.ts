@@ -106,7 +106,8 @@ export class HostExecutions {
     executionId: string,
     query: (guest: BoxedGuest) => Promise<ExecutionReport>,
   ): Promise<{ readonly current: CurrentGuest; readonly outcome: ExecutionOutcome | undefined }> {
-    const { current } = this.agents.of(agentId);
+    const agent = this.agents.of(agentId);
+    const { current } = agent;
     const guest = current.awake;
     if (guest !== null) {
       try {
@@ -118,6 +119,7 @@ export class HostExecutions {
         if (guest.awake) throw error;
       }
     }
+    await agent.untilEnded(HALTED_WITHIN_MS);
     return { current, outcome: await this.journal.read(agentId, executionId) };
   }
 }

@@ -2,6 +2,7 @@ import {
   GUEST_LIMITS,
   GUEST_ROUTES,
   SCHEDULES_POLL,
+  type CloseViewers,
   type DeliverToProgram,
   type DeliveryReport,
   type ExecutionReport,
@@ -36,6 +37,8 @@ const SLACK_MS = 2_000;
 const END_COMMANDS_WITHIN_MS = 5_000;
 /** Deleting a large folder takes time. */
 const CHANGE_FILE_WITHIN_MS = 60_000;
+/** Their sockets are closed within 5 s of the API's answer. */
+const CLOSE_VIEWERS_WITHIN_MS = 4_000;
 
 /** Client of one guest. Errors: unavailable `guest_unreachable`, and the guest's own errors. */
 export class GuestClient {
@@ -153,6 +156,12 @@ export class GuestClient {
     const bounded = within(CHANGE_FILE_WITHIN_MS, signal);
     const request = { route: GUEST_ROUTES.changeFile, body: command, signal: bounded, begins: true };
     return readFileChange(await this.#socket.sendOnNewConnection(request));
+  }
+
+  /** Closes sockets of viewers; null: all. */
+  async closeViewers(sessionIds: CloseViewers['sessionIds']): Promise<void> {
+    const signal = AbortSignal.timeout(CLOSE_VIEWERS_WITHIN_MS);
+    await this.#socket.send({ route: GUEST_ROUTES.closeViewers, body: { sessionIds }, signal });
   }
 
   /** Aborts every open request. */

@@ -1,31 +1,51 @@
-import { agentsRequests, type ReportActivity } from '@berth/contracts/agents';
+import type { ReportActivity } from '@berth/contracts/hosting';
+import { boxOwner, type BoxOwner } from '@berth/contracts/runtime';
 import { detach, isoTime } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { HostIdentity } from '@berth/service';
 import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { ActivityView } from '../agent/activity.js';
 import type { Activities } from '../agent/hosted-agent-deps.js';
+import { REPORT_REQUESTS } from './report-requests.js';
 
 const INTERVAL_MS = 1_000;
 const MAX_BATCH = 1_000;
 
-/** Reports to `agents` when agents were last active: the newest state of each, in one batch, at most once a second. */
+/** Reports when agents and computers were last active, to the service of each. */
 @Injectable()
 export class ActivityReporter implements Activities, BeforeApplicationShutdown {
+  readonly #batches: Readonly<Record<BoxOwner, ActivityBatches>>;
+
+  constructor(host: HostIdentity, @Inject(Requester) requester: Pick<Requester, 'request'>) {
+    const batchesOf = (owner: BoxOwner): ActivityBatches =>
+      new ActivityBatches((items) =>
+        requester.request(REPORT_REQUESTS[owner].reportActivity, { host: host.id, items }, { host: host.id }),
+      );
+    this.#batches = { agents: batchesOf('agents'), computers: batchesOf('computers') };
+  }
+
+  note(agentId: string, view: ActivityView): void {
+    this.#batches[boxOwner(agentId) ?? 'agents'].note(agentId, view);
+  }
+
+  beforeApplicationShutdown(): void {
+    for (const batches of Object.values(this.#batches)) batches.close();
+  }
+}
+
+/** The newest state of each box of one service, sent in one batch, at most once a second. */
+class ActivityBatches {
   readonly #pending = new Map<string, ActivityView>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(
-    private readonly host: HostIdentity,
-    @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
-  ) {}
+  constructor(private readonly send: (items: ReportActivity['items']) => Promise<unknown>) {}
 
   note(agentId: string, view: ActivityView): void {
     this.#pending.set(agentId, view);
     this.#timer ??= setTimeout(() => detach(this.#report()), INTERVAL_MS).unref();
   }
 
-  beforeApplicationShutdown(): void {
+  close(): void {
     clearTimeout(this.#timer);
   }
 
@@ -41,8 +61,7 @@ export class ActivityReporter implements Activities, BeforeApplicationShutdown {
       }),
     );
     try {
-      const { id: host } = this.host;
-      await this.requester.request(agentsRequests.reportActivity, { host, items }, { host });
+      await this.send(items);
     } catch {
       // Sent again with the next batch, unless there is a newer state.
       for (const [agentId, view] of batch) if (!this.#pending.has(agentId)) this.#pending.set(agentId, view);

@@ -1,4 +1,4 @@
-import type { AnnounceHost, HostFigures, HostOrders } from '@berth/contracts/agents';
+import type { AnnounceHost, HostFigures, HostOrders } from '@berth/contracts/hosting';
 import type { Requester } from '@berth/messaging';
 import { eventually } from '@berth/testing';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -44,7 +44,7 @@ describe('a host that announces itself', () => {
       requester,
       await HostLog.open(host.dataDir),
       quietLog,
-    ).announce();
+    ).announce('agents');
     expect(host.agents.observed).toEqual([{ agentId, epoch: 2, state: 'running', idleTtlSeconds: 0 }]);
     expect(await host.deliver(agentId, 2, 'still here')).toBe('echo: still here');
   });
@@ -62,7 +62,9 @@ describe('a host that announces itself', () => {
     };
     const requester = { request: respond } as unknown as Pick<Requester, 'request'>;
     const hostLog = await HostLog.open(host.dataDir);
-    await new HostAnnouncer({ id: 'hst_1' }, host.agents, figures, requester, hostLog, quietLog).announce();
+    await new HostAnnouncer({ id: 'hst_1' }, host.agents, figures, requester, hostLog, quietLog).announce(
+      'agents',
+    );
     expect(announced).toMatchObject([{ agents: [{ agentId, idleTtlSeconds: 900 }] }]);
     await eventually(() => host.agents.observed[0]?.idleTtlSeconds === 300);
   });
@@ -77,7 +79,9 @@ describe('a host that announces itself', () => {
     const requester = { request: respond } as unknown as Pick<Requester, 'request'>;
     for (let start = 0; start < 2; start++) {
       const hostLog = await HostLog.open(host.dataDir);
-      await new HostAnnouncer({ id: 'hst_1' }, host.agents, figures, requester, hostLog, quietLog).announce();
+      await new HostAnnouncer({ id: 'hst_1' }, host.agents, figures, requester, hostLog, quietLog).announce(
+        'agents',
+      );
     }
     expect(named).toEqual([null, 'log_1']);
   });
@@ -97,12 +101,12 @@ describe('a host that announces itself', () => {
     const requester = { request: () => Promise.resolve(orders) } as unknown as Pick<Requester, 'request'>;
     const hostLog = await HostLog.open(host.dataDir);
     const announcer = new HostAnnouncer({ id: 'hst_1' }, slow, figures, requester, hostLog, quietLog);
-    await announcer.announce();
-    await announcer.announce();
+    await announcer.announce('agents');
+    await announcer.announce('agents');
     expect(ordered).toEqual(['agt_1']);
     removed.resolve();
     await eventually(async () => {
-      await announcer.announce();
+      await announcer.announce('agents');
       expect(ordered.length).toBeGreaterThan(1);
     });
   });

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { agentsRequests } from '@berth/contracts/agents';
-import type { ObservedAgent } from '@berth/contracts/runtime';
+import { BOX_OWNERS, boxOwner, type BoxOwner, type ObservedAgent } from '@berth/contracts/runtime';
 import { isDomainError } from '@berth/kernel';
 import { Requester, type NatsLink } from '@berth/messaging';
 import { HostIdentity } from '@berth/service';
@@ -10,19 +9,22 @@ import { Inject, Injectable } from '@nestjs/common';
 import { HostedAgents } from '../agent/hosted-agents.js';
 import { HostFigureReader } from './host-figures.js';
 import { HostLog } from './host-log.js';
+import { REPORT_REQUESTS } from './report-requests.js';
 
 const EVERY_MS = 10_000;
 const RETRY_MS = 1_000;
 /** Delay between TERM and KILL for agents of a removed host. */
 const REMOVED_GRACE_MS = 2_000;
 
-/** Reports to `agents` which agents this host has: at start until acknowledged, after a reconnect, and every 10 s. */
+/**
+ * Reports to each service which of its boxes this host has: at start until acknowledged, after a reconnect, and every 10 s.
+ * None waits for another: an older installation has no `computers`.
+ */
 @Injectable()
 export class HostAnnouncer {
   readonly #incarnation = randomUUID();
   /** The orders that are being carried out, by agent. */
   readonly #obeying = new Map<string, Promise<void>>();
-  #wake = new AbortController();
 
   constructor(
     private readonly host: HostIdentity,
@@ -34,34 +36,43 @@ export class HostAnnouncer {
   ) {}
 
   async run(link: Pick<NatsLink, 'onReconnect'>, signal: AbortSignal): Promise<void> {
-    const removeListener = link.onReconnect(() => this.#wake.abort());
-    // Initially true, so that the first failure is logged.
-    let acknowledged = true;
-    while (!signal.aborted) {
-      this.#wake = new AbortController();
-      try {
-        await this.announce();
-        acknowledged = true;
-      } catch (error) {
-        if (isDomainError(error, 'conflict') && error.code === 'host_removed') await this.#endAll();
-        if (acknowledged && !signal.aborted) this.#warn(error);
-        acknowledged = false;
-      }
-      await pause(acknowledged ? EVERY_MS : RETRY_MS, AbortSignal.any([signal, this.#wake.signal]));
-    }
-    removeListener();
+    await Promise.all(BOX_OWNERS.map((owner) => this.#keepAnnouncing(owner, link, signal)));
     await Promise.all(this.#obeying.values());
   }
 
+  async #keepAnnouncing(
+    owner: BoxOwner,
+    link: Pick<NatsLink, 'onReconnect'>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    let wake = new AbortController();
+    const removeListener = link.onReconnect(() => wake.abort());
+    // Initially true, so that the first failure is logged.
+    let acknowledged = true;
+    while (!signal.aborted) {
+      wake = new AbortController();
+      try {
+        await this.announce(owner);
+        acknowledged = true;
+      } catch (error) {
+        if (isDomainError(error, 'conflict') && error.code === 'host_removed') await this.#endAll();
+        if (acknowledged && !signal.aborted) this.#warn(owner, error);
+        acknowledged = false;
+      }
+      await pause(acknowledged ? EVERY_MS : RETRY_MS, AbortSignal.any([signal, wake.signal]));
+    }
+    removeListener();
+  }
+
   /**
-   * Sends the agents of this host, begins to end those that should not exist, and corrects the idle time of others. Does not
+   * Sends the boxes of this host to their service, begins to end those that should not exist, and corrects the idle time of others. Does not
    * wait for their ends: a host that is late with its next announcement counts as lost.
    */
-  async announce(): Promise<void> {
+  async announce(owner: BoxOwner): Promise<void> {
     const figures = await this.figures.read();
-    const announced = this.agents.observed;
+    const announced = this.agents.observed.filter(({ agentId }) => boxOwner(agentId) === owner);
     const { remove, stop, idleTimes, logId } = await this.requester.request(
-      agentsRequests.announceHost,
+      REPORT_REQUESTS[owner].announceHost,
       {
         host: this.host.id,
         incarnation: this.#incarnation,
@@ -83,7 +94,7 @@ export class HostAnnouncer {
     await this.agents.endAll(REMOVED_GRACE_MS);
   }
 
-  #warn(error: unknown): void {
+  #warn(owner: BoxOwner, error: unknown): void {
     if (isDomainError(error, 'conflict') && error.code === 'host_removed') {
       this.log.error(
         'This host is not used: an operator has removed it. Its agents have been ended; their volumes are kept. Stop ' +
@@ -95,7 +106,7 @@ export class HostAnnouncer {
         'This host is not used: its agents belong to an installation with another event log. Correct NATS_URL and ' +
           'BERTH_INSTANCE, or delete the file to give the host to this log, which removes agents that it does not know.',
       );
-    } else this.log.warn({ err: error }, 'could not announce this host yet');
+    } else this.log.warn({ service: owner, err: error }, 'could not announce this host yet');
   }
 
   /** Stops the agent at the announced epoch only: if it was started again in the meantime, it stays. */

@@ -20,7 +20,7 @@ export class HostDescription {
   ) {}
 
   async read(): Promise<HostView> {
-    const { driver, memMb, diskGb, grantableDiskGb, limitsDisk } = await this.figures.read();
+    const { driver, memMb, diskGb, grantableDiskGb, limitsDisk, desktops } = await this.figures.read();
     return {
       host: this.host.id,
       driver,
@@ -32,6 +32,7 @@ export class HostDescription {
       disk: this.disk.space().state,
       ...(grantableDiskGb === undefined ? {} : { grantableDiskGb }),
       limitsDisk,
+      desktops: desktops === true,
     };
   }
 }

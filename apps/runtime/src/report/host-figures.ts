@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import type { HostFigures } from '@berth/contracts/agents';
+import type { HostFigures } from '@berth/contracts/hosting';
 import { Inject, Injectable } from '@nestjs/common';
 import { RuntimeConfig } from '../config.js';
 import { DiskPromises } from '../disk/disk-promises.js';
@@ -16,7 +16,10 @@ export class HostFigureReader {
 
   constructor(
     @Inject(RuntimeConfig) private readonly config: Pick<RuntimeConfig, 'hostName' | 'dataDir'>,
-    @Inject(Driver) private readonly driver: Pick<Driver, 'name' | 'capabilities' | 'memoryMb'>,
+    @Inject(Driver) private readonly driver: Pick<
+      Driver,
+      'name' | 'capabilities' | 'memoryMb' | 'hasDesktops'
+    >,
     @Inject(DiskPromises) private readonly promises: Pick<DiskPromises, 'grantableBytes'>,
   ) {}
 
@@ -33,6 +36,7 @@ export class HostFigureReader {
       ...(grantable === undefined ? {} : { grantableDiskGb: Math.floor(grantable / GB) }),
       limitsDisk: capabilities.limits.includes('diskBytes'),
       runtimeClasses: capabilities.runtimeClasses,
+      desktops: await this.driver.hasDesktops(),
     };
   }
 }

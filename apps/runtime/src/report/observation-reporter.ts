@@ -1,16 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { detach } from '@berth/kernel';
-import { agentsRequests, type ReportObservation } from '@berth/contracts/agents';
+import type { ReportObservation } from '@berth/contracts/hosting';
 import { Requester } from '@berth/messaging';
 import { HostIdentity } from '@berth/service';
 import { Logger } from '@berth/telemetry';
 import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { Observations } from '../agent/hosted-agent-deps.js';
+import { reportRequestsOf } from './report-requests.js';
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 
-/** Reports observations to `agents` until they are acknowledged. */
+/** Reports observations to the service of their box until they are acknowledged. */
 @Injectable()
 export class ObservationReporter implements Observations, BeforeApplicationShutdown {
   readonly #stopping = new AbortController();
@@ -30,7 +31,7 @@ export class ObservationReporter implements Observations, BeforeApplicationShutd
     detach(this.#send({ host: this.host.id, agentId, epoch, observation }, isCurrent));
   }
 
-  /** Reports the agents that ended with the host: one attempt per agent, in parallel, within `withinMs`. */
+  /** Reports the boxes that ended with the host: one attempt per box, in parallel, within `withinMs`. */
   async reportShutdown(
     ended: readonly { readonly agentId: string; readonly epoch: number }[],
     withinMs: number,
@@ -39,7 +40,7 @@ export class ObservationReporter implements Observations, BeforeApplicationShutd
     await Promise.allSettled(
       ended.map(({ agentId, epoch }) =>
         this.requester.request(
-          agentsRequests.reportObservation,
+          reportRequestsOf(agentId).reportObservation,
           { host: this.host.id, agentId, epoch, observation },
           { host: this.host.id, deadlineMs: withinMs },
         ),
@@ -53,13 +54,14 @@ export class ObservationReporter implements Observations, BeforeApplicationShutd
 
   async #send(report: ReportObservation, isCurrent: () => boolean): Promise<void> {
     const { signal } = this.#stopping;
+    const { reportObservation } = reportRequestsOf(report.agentId);
     for (
       let pauseMs = FIRST_PAUSE_MS;
       isCurrent() && !signal.aborted;
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
     ) {
       try {
-        await this.requester.request(agentsRequests.reportObservation, report, { host: report.host });
+        await this.requester.request(reportObservation, report, { host: report.host });
         return;
       } catch (error) {
         if (!signal.aborted)

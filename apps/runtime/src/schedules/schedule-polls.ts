@@ -1,3 +1,4 @@
+import { boxOwner } from '@berth/contracts/runtime';
 import { schedulesRequests } from '@berth/contracts/schedules';
 import type { PolledSchedules } from '@berth/guest-protocol';
 import { newId, type Json } from '@berth/kernel';
@@ -37,8 +38,9 @@ export class SchedulePolls implements PollsOfSchedules {
     @Optional() @Inject(WAIT) private readonly wait: typeof pause = pause,
   ) {}
 
-  /** Polls until `signal` aborts, which happens before the agent is frozen or ended. */
+  /** Polls until `signal` aborts, which happens before the agent is frozen or ended; a computer has no schedules. */
   async follow(agentId: string, guest: Pick<GuestClient, 'schedules'>, signal: AbortSignal): Promise<void> {
+    if (boxOwner(agentId) === 'computers') return;
     let earlier: Earlier = { reported: null, problem: null };
     let waitMs = FIRST_MS;
     for (;;) {

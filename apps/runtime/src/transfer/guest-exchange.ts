@@ -7,6 +7,8 @@ import { toTarget } from '../guest/guest-socket.js';
 export interface GuestExchange {
   /** Allowed methods; the method is passed on to the guest. */
   readonly methods: readonly string[];
+  /** Whether the request has a body. */
+  readonly takesBody: boolean;
   /** Path and query for the guest. */
   readonly target: string;
   /** Request headers that are passed on to the guest, besides those that announce a body. */
@@ -14,6 +16,8 @@ export interface GuestExchange {
   readonly response: ResponseRules;
   /** Time-out for a stalled transfer; null: no time-out. */
   readonly idleMs: number | null;
+  /** Whether it goes on, and keeps the agent awake, when the gateway hangs up after the whole request. */
+  readonly outlivesCaller: boolean;
 }
 
 /** Allowed statuses and headers of a guest's response; each header has a required format. */
@@ -27,9 +31,11 @@ export interface ResponseRules {
 
 const IDLE_MS = 120_000;
 const LENGTH = /^\d{1,15}$/;
+const PIXELS = /^\d{1,5}$/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /** A transfer that takes over its connection instead of exchanging a request and a response. */
-export type UpgradeTransfer = Extract<Transfer, { kind: 'console' | 'app' }>;
+export type UpgradeTransfer = Extract<Transfer, { kind: 'console' | 'app' | 'vnc' }>;
 
 /** Whether the transfer takes over its connection. */
 export const isUpgrade = (transfer: Transfer): transfer is UpgradeTransfer =>
@@ -38,6 +44,7 @@ export const isUpgrade = (transfer: Transfer): transfer is UpgradeTransfer =>
 /** The protocol that the gateway has to ask for. */
 export const PROTOCOL_OF: { readonly [Kind in UpgradeTransfer['kind']]: string } = {
   console: 'websocket',
+  vnc: 'websocket',
   app: APP_PROTOCOL,
 };
 
@@ -57,11 +64,30 @@ export const toExchange = (transfer: Exclude<Transfer, UpgradeTransfer>): GuestE
     case 'stage':
       return {
         ...plain('PUT', 'application/json', IDLE_MS),
+        takesBody: true,
         target: toTarget({
           route: GUEST_ROUTES.stageFile,
           query: { id: transfer.stagedId, limit: transfer.limitBytes },
         }),
       };
+    case 'actions':
+      return {
+        // An empty line each second shows that the guest is alive.
+        ...plain('POST', 'application/json', IDLE_MS),
+        takesBody: true,
+        outlivesCaller: true,
+        target: toTarget({ route: GUEST_ROUTES.actions }),
+      };
+    case 'screenshot': {
+      const { format, quality, scale } = transfer;
+      const image = plain('GET', `image/${format}`, IDLE_MS);
+      const { headers } = image.response;
+      return {
+        ...image,
+        response: { ...image.response, headers: { ...headers, ...OF_SCREENSHOTS } },
+        target: toTarget({ route: GUEST_ROUTES.screenshot, query: { format, quality, scale } }),
+      };
+    }
     case 'output':
       return {
         ...plain('GET', 'application/x-ndjson', null),
@@ -73,6 +99,13 @@ export const toExchange = (transfer: Exclude<Transfer, UpgradeTransfer>): GuestE
 /** Path and query for the guest of a transfer that takes over its connection. */
 export const upgradeTarget = (transfer: UpgradeTransfer): string => {
   if (transfer.kind === 'app') return toTarget({ route: GUEST_ROUTES.app });
+  if (transfer.kind === 'vnc') {
+    const { sessionId, mode, takeover } = transfer;
+    return toTarget({
+      route: GUEST_ROUTES.vnc,
+      query: { session: sessionId, mode, takeover: String(takeover) },
+    });
+  }
   const { cols, rows } = transfer;
   return toTarget({ route: GUEST_ROUTES.console, query: { cols, rows } });
 };
@@ -96,12 +129,16 @@ export const checkResponse = (
   return within ? kept : undefined;
 };
 
+const OF_SCREENSHOTS = { 'berth-width': PIXELS, 'berth-height': PIXELS, 'berth-captured-at': TIME } as const;
+
 const plain = (
   method: string,
   contentType: string,
   idleMs: number | null,
 ): Omit<GuestExchange, 'target'> => ({
   methods: [method],
+  takesBody: false,
+  outlivesCaller: false,
   passedOn: [],
   response: { statuses: [200], contentType, headers: { 'content-length': LENGTH }, limitBytes: null },
   idleMs,
@@ -109,6 +146,8 @@ const plain = (
 
 const download = ({ path, within, limitBytes }: Extract<Transfer, { kind: 'download' }>): GuestExchange => ({
   methods: ['GET', 'HEAD'],
+  takesBody: false,
+  outlivesCaller: false,
   target: toTarget({ route: GUEST_ROUTES.readFile, query: { path, within, limit: limitBytes } }),
   passedOn: ['range', 'if-range', 'if-none-match'],
   response: {

@@ -35,7 +35,7 @@ export const relayExchange = async (
   { socketPath, cut }: GuestSide,
 ): Promise<void> => {
   const { request } = exchange;
-  if (hasBody(request) && request.method !== 'PUT') throw wrongRequest();
+  if (hasBody(request) && !rules.takesBody) throw wrongRequest();
   try {
     await relayHttp(exchange, {
       requestFields: (fields) => picked(fields, rules.passedOn),
@@ -46,6 +46,7 @@ export const relayExchange = async (
       responseTrailers: () => [],
       cut,
       idleMs: rules.idleMs,
+      outlivesCaller: rules.outlivesCaller,
     });
   } catch (error) {
     if (error instanceof UnfitRequest) throw wrongRequest();

@@ -11,7 +11,7 @@ import { HostedAgents } from '../agent/hosted-agents.js';
 import { DataPort } from './data-port.js';
 import { Transfers } from './transfers.js';
 
-/** NATS handlers for transfers and file changes. */
+/** NATS handlers for transfers, viewers and file changes. */
 @Controller()
 export class TransfersNatsController {
   constructor(
@@ -23,6 +23,19 @@ export class TransfersNatsController {
   @HandleRequest(runtimeRequests.openTransfer)
   async open(request: OpenTransfer): Promise<TransferTicket> {
     return { url: this.dataPort.url, ticket: this.transfers.open(request) };
+  }
+
+  @HandleRequest(runtimeRequests.closeViewers)
+  async closeViewers({
+    agentId,
+    sessionIds,
+  }: {
+    readonly agentId: string;
+    readonly sessionIds: readonly string[] | null;
+  }): Promise<Record<string, never>> {
+    // The sockets of one that is not awake are closed.
+    await this.agents.of(agentId).current.awake?.client.closeViewers(sessionIds);
+    return {};
   }
 
   @HandleRequest(runtimeRequests.changeFile)

@@ -1,4 +1,4 @@
-import type { ActivityKind } from '@berth/contracts/agents';
+import type { ActivityKind } from '@berth/contracts/hosting';
 import type { OpenTransfer, Transfer } from '@berth/contracts/runtime';
 import { Injectable } from '@nestjs/common';
 import { staleEpoch } from '../agent/agent-refusals.js';
@@ -15,6 +15,9 @@ const ACTIVITY: { readonly [Kind in Transfer['kind']]: ActivityKind | null } = {
   output: null,
   console: 'console',
   app: 'app',
+  actions: 'computer',
+  screenshot: 'computer',
+  vnc: 'computer',
 };
 
 /** A running transfer. */

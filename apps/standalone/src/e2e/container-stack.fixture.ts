@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Env } from '@berth/config';
-import { instanceOf, namespaceOf } from '@berth/runtime';
+import { instanceOf, namespaceOf } from '@berth/host-requirements';
 import { containerTestHost, loadTestImage } from '@berth/testing';
 import { startStandaloneStack, type StandaloneStack } from './stack.fixture.js';
 

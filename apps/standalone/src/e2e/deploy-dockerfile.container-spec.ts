@@ -3,7 +3,7 @@ import { chmodSync, copyFileSync, mkdirSync, symlinkSync, writeFileSync } from '
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Env } from '@berth/config';
-import { instanceOf, namespaceOf } from '@berth/runtime';
+import { instanceOf, namespaceOf } from '@berth/host-requirements';
 import { eventually, GitServer, ImageRegistry } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';

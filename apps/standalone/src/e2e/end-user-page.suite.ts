@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startBrowser } from './browser.fixture.js';
+import { startBrowser } from '@berth/testing/browser';
 import { EndUserPage } from './end-user-page.fixture.js';
 import { temporaryFolder, type Stack } from './stack.fixture.js';
 

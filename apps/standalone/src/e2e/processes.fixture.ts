@@ -106,13 +106,16 @@ export const processesOf = (dataDir: string): { readonly pid: number; readonly c
 
 const variablesOf = (pid: number): string[] => read(`/proc/${String(pid)}/environ`).split('\0');
 
+/** Every process of this machine that was started with this variable, `NAME=value`. */
+export const processesWith = (variable: string): number[] =>
+  pids().filter((pid) => variablesOf(pid).includes(variable));
+
 /**
  * The agent's own program; undefined if there is none. It is the oldest process with the agent's variables: commands have
  * them too, and process ids say nothing about age.
  */
 export const programOf = (agentId: string): number | undefined =>
-  pids()
-    .filter((pid) => variablesOf(pid).includes(`BERTH_AGENT_ID=${agentId}`))
+  processesWith(`BERTH_AGENT_ID=${agentId}`)
     .map((pid) => ({ pid, startedAt: Number(statOf(pid)[STARTED_AT]) }))
     .filter(({ startedAt }) => !Number.isNaN(startedAt))
     .sort((one, other) => one.startedAt - other.startedAt || one.pid - other.pid)[0]?.pid;

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Env } from '@berth/config';
-import { instanceOf, namespaceOf } from '@berth/runtime';
+import { instanceOf, namespaceOf } from '@berth/host-requirements';
 import { containerTestHost, eventually } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';

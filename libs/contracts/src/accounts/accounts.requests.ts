@@ -133,6 +133,14 @@ export const accountsRequests = {
    */
   authenticate: defineRequest<Authenticate, AuthenticatedKey>('qry.accounts.authenticate.v1', 4_700),
   /**
+   * Like `authenticate`, for a key whose secret the sender never had: it holds what was made with the key. No use of the
+   * key.
+   */
+  authenticateId: defineRequest<{ readonly keyId: string }, AuthenticatedKey>(
+    'qry.accounts.authenticate-id.v1',
+    4_700,
+  ),
+  /**
    * Whether the account of a credential that another service has found is suspended, as `authenticate` tells it of a key.
    */
   standing: defineRequest<GetStanding, Standing>('qry.accounts.standing.v1', 4_700),

@@ -62,15 +62,3 @@ export interface EnvVarView {
   readonly isSecret: boolean;
   readonly updatedAt: string;
 }
-
-/** What an agent was used for. */
-export type ActivityKind =
-  | 'chat'
-  | 'file'
-  | 'exec'
-  | 'console'
-  | 'app'
-  | 'llm'
-  | 'webhook'
-  | 'schedule'
-  | 'start';

@@ -9,19 +9,21 @@ import type {
   ListAgentsQuery,
   ResourcesBody,
 } from './agents.schemas.js';
-import type {
-  AgentCounts,
-  AgentOfEndUser,
-  CountOfEndUsers,
-  ForgetEndUser,
-  SetEndUserStanding,
-} from './end-users.requests.js';
+import type { AgentCounts, AgentOfEndUser, CountOfEndUsers, ForgetEndUser } from './end-users.requests.js';
 import type { DeployBody } from './deployments.schemas.js';
 import type { DeploymentView } from './deployment.view.js';
 import type { PageRequest } from '../schema/index.js';
 import type { HostView } from './host.view.js';
-import type { AnnounceHost, HostOrders, ReportActivity, ReportObservation } from './host-reports.js';
-import type { ActivityKind, AgentState, AgentView, EnvVarView, TemplateView } from './agent.view.js';
+import type {
+  ActivityKind,
+  AnnounceHost,
+  AwakeAgent,
+  HostOrders,
+  ReportActivity,
+  ReportObservation,
+  SetEndUserStanding,
+} from '../hosting/index.js';
+import type { AgentState, AgentView, EnvVarView, TemplateView } from './agent.view.js';
 
 /** A null `idleTtlSeconds` takes the default, 900. */
 export interface CreateAgent
@@ -74,16 +76,6 @@ export interface EnsureAwake extends CommandEnvelope {
   readonly attempt?: string;
 }
 
-/** The host and epoch of an awake agent. Requests to the host carry this epoch. */
-export interface AwakeAgent {
-  readonly agentId: string;
-  /** The end user who owns the agent; null or absent without one. */
-  readonly endUserId?: string | null;
-  readonly host: string;
-  readonly epoch: number;
-  readonly guest: { readonly version: string; readonly capabilities: readonly string[] };
-}
-
 export interface OpenApp extends CommandEnvelope {
   readonly agentId: string;
   /** The epoch of the last connection, if the host refused it as stale. */
@@ -110,6 +102,14 @@ export interface LocatedAgent {
   readonly host: string | null;
   /** The guest of the last start; before the first start `version` is empty. */
   readonly guest: { readonly version: string; readonly capabilities: readonly string[] };
+}
+
+/** A computer that is to be made. */
+export interface PlaceComputer {
+  readonly computerId: string;
+  readonly accountId: string;
+  readonly memMb: number;
+  readonly diskGb: number;
 }
 
 export interface HostRef extends CommandEnvelope {
@@ -239,6 +239,19 @@ export const agentsRequests = {
   getDeployment: defineRequest<GetDeployment, DeploymentView>('qry.agents.get-deployment.v1'),
   reportObservation: defineRequest<ReportObservation, Record<string, never>>(
     'cmd.agents.report-observation.v1.{from}',
+  ),
+  /**
+   * Chooses a host for a computer like for an agent. Errors: unavailable `no_capacity`; unsupported `computers_unsupported`
+   * if no host that is up has desktop software.
+   */
+  placeComputer: defineRequest<PlaceComputer, { readonly host: string }>(
+    'cmd.agents.place-computer.v1',
+    10_000,
+    { whenLost: 'repeat' },
+  ),
+  /** The hosts that an operator has removed: they take no orders, also if they return. */
+  removedHosts: defineRequest<Record<string, never>, { readonly hosts: readonly string[] }>(
+    'qry.agents.removed-hosts.v1',
   ),
   /** Hosts by id, the oldest first. Errors: invalid `invalid_request` for a bad cursor. */
   listHosts: defineRequest<PageRequest, Page<HostView>>('qry.agents.list-hosts.v1'),

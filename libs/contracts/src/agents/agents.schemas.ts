@@ -9,6 +9,7 @@ import {
   oneOf,
   orNull,
   pageMembers,
+  RESOURCE_NAME,
   text,
   textsByName,
   variableName,
@@ -21,13 +22,6 @@ import {
 } from '../schema/index.js';
 import { AGENT_LIMITS } from './agent-limits.js';
 import { AGENT_STATES } from './agent.view.js';
-
-/** Letters, digits, space and `_ @ . : + -`. */
-const NAME: TextBounds = {
-  max: 128,
-  pattern: /^[A-Za-z0-9 _@.:+-]+$/,
-  means: 'may contain letters, digits, space and _ @ . : + - only',
-};
 
 /** The caller's own identifier of an agent: a single line of any text. */
 const EXTERNAL_ID: TextBounds = {
@@ -92,7 +86,7 @@ const envOfBody = Type.Unsafe<EnvVarBody[] | Record<string, string>>({
 /** `POST /api/agents` */
 export const createAgentBody = Type.Object(
   {
-    name: text(NAME, { description: 'Unique in the account.' }),
+    name: text(RESOURCE_NAME, { description: 'Unique in the account.' }),
     templateId: text({ max: 128 }, { description: 'From `GET /api/templates`.' }),
     externalId: Type.Optional(
       orNull(text(EXTERNAL_ID), {
@@ -146,7 +140,7 @@ export const listAgentsQuery = Type.Object({
   externalId: Type.Optional(text({ max: EXTERNAL_ID.max })),
   externalUserId: Type.Optional(text({ max: EXTERNAL_USER_ID.max })),
   state: Type.Optional(oneOf(AGENT_STATES)),
-  name: Type.Optional(text({ max: NAME.max }, { description: 'The whole name.' })),
+  name: Type.Optional(text({ max: RESOURCE_NAME.max }, { description: 'The whole name.' })),
   label: Type.Optional(
     text({ max: LABEL_NAME.max + '='.length + LABEL_VALUE.max }, { description: '`name`, or `name=value`.' }),
   ),

@@ -1,37 +1,12 @@
+import type { HostFigures } from '../hosting/index.js';
+
 /** `lost`: not seen for 30 s. `draining`: gets no new agents. */
 export const HOST_STATES = ['ready', 'draining', 'lost'] as const;
 
 export type HostState = (typeof HOST_STATES)[number];
 
-/** Capacity of a host: memory in MB, disk in GB (2^30 bytes). */
-export interface Capacity {
-  readonly total: number;
-  readonly free: number;
-}
-
-/** What a host reports about itself when it announces itself. */
-export interface HostFigures {
-  /** Name of the host, chosen by its operator. */
-  readonly name: string;
-  /** `process` or `nerdctl`. */
-  readonly driver: string;
-  /** Version of Berth on the host. */
-  readonly version: string;
-  readonly memMb: Capacity;
-  readonly diskGb: Capacity;
-  /**
-   * GB that volumes of new agents may have by the operator's overcommit factor; left out where volumes have no size, and
-   * by earlier versions.
-   */
-  readonly grantableDiskGb?: number;
-  /** Whether the host enforces the disk size of an agent, so that an agent needs that much free disk. */
-  readonly limitsDisk: boolean;
-  /** Runtime classes of containers that the host offers; none without containers. */
-  readonly runtimeClasses: readonly string[];
-}
-
 /** A host that runs agents, as operators see it. */
-export interface HostView extends Omit<HostFigures, 'limitsDisk' | 'grantableDiskGb'> {
+export interface HostView extends Omit<HostFigures, 'limitsDisk' | 'grantableDiskGb' | 'desktops'> {
   /** `hst_…` */
   readonly id: string;
   readonly state: HostState;

@@ -3,7 +3,6 @@ export type { Addressee, FindAddressees, FoundAddressee } from './addressee.js';
 export { AGENT_LIMITS, variableBytes } from './agent-limits.js';
 export {
   AGENT_STATES,
-  type ActivityKind,
   type AgentState,
   type AgentView,
   type EnvVarView,
@@ -18,9 +17,7 @@ export {
 } from './deployment.view.js';
 export { deployBody, type DeployBody } from './deployments.schemas.js';
 export { agentsEvents, type AgentLifecycleEvent } from './agents.events.js';
-export { HOST_STATES, type Capacity, type HostFigures, type HostState, type HostView } from './host.view.js';
-export type { AnnounceHost, HostOrders, ReportActivity, ReportObservation } from './host-reports.js';
-export type { ObservedAgent, WantedIdleTime } from './observed-agent.js';
+export { HOST_STATES, type HostState, type HostView } from './host.view.js';
 export {
   agentTokenRequests,
   type AuthenticateAgent,
@@ -33,7 +30,6 @@ export {
   type AcceptedDeployment,
   type AgentRef,
   type HostRef,
-  type AwakeAgent,
   type CreateAgent,
   type DeleteEnvVar,
   type Deploy,
@@ -48,6 +44,7 @@ export {
   type LocatedAgent,
   type OpenApp,
   type OpenedApp,
+  type PlaceComputer,
   type SetEnvVar,
   type TransitionResult,
 } from './agents.requests.js';
@@ -73,10 +70,4 @@ export {
   type GetSpend,
 } from './agent-owners.requests.js';
 export { agentsErrors } from './agents.errors.js';
-export type {
-  AgentCounts,
-  AgentOfEndUser,
-  CountOfEndUsers,
-  ForgetEndUser,
-  SetEndUserStanding,
-} from './end-users.requests.js';
+export type { AgentCounts, AgentOfEndUser, CountOfEndUsers, ForgetEndUser } from './end-users.requests.js';

@@ -72,11 +72,48 @@ export interface GetUsage extends NullWhenAbsent<UsageQuery> {
 /** `from` and `to` are ISO 8601. */
 export type VerifyUsage = NullWhenAbsent<UsageRecountQuery>;
 
+/** What a computer used. Units as in `UsageFigures`. */
+export interface ComputerUsageFigures {
+  readonly activeSeconds: number;
+  readonly wakes: number;
+  /** Results of batches. */
+  readonly actions: number;
+  /** Every image. */
+  readonly screenshots: number;
+  readonly executions: number;
+  /** 0 on a seat plan. */
+  readonly hostingCents: number;
+  readonly totalCents: number;
+}
+
+export interface ComputerUsageRow extends ComputerUsageFigures {
+  readonly computerId: string;
+  /** Null once the computer's end user is deleted, like `externalUserId`. */
+  readonly name: string | null;
+  readonly externalUserId: string | null;
+  readonly hostingBasis: HostingBasis;
+  readonly vcpuSeconds: number;
+  readonly memGbSeconds: number;
+  readonly diskGbSeconds: number;
+}
+
+export interface ComputerUsageReport extends Omit<UsageReport, 'rows' | 'totals'> {
+  readonly rows: readonly ComputerUsageRow[];
+  readonly totals: ComputerUsageFigures;
+}
+
+/** `from` and `to` are ISO 8601. */
+export interface GetComputerUsage extends NullWhenAbsent<Omit<UsageQuery, 'agentId'>> {
+  readonly accountId: string;
+  readonly computerId: string | null;
+}
+
 /** A figure that differs. Money in millionths of a cent, sizes times milliseconds in millionths of a CPU, MiB and GiB. */
 export interface UsageDifference {
   readonly accountId: string;
   /** Null for a sum of the account. */
   readonly date: string | null;
+  /** The agent, or the computer (`cmp_…`). */
   readonly agentId: string | null;
   readonly member: string;
   /** Null if there is no such row. */
@@ -108,6 +145,11 @@ export const billingRequests = {
   usage: defineRequest<GetUsage, UsageReport>('qry.billing.usage.v1', 30_000),
   /** A row for each day and agent, by date and agent id. Errors: as `usage`. */
   dailyUsage: defineRequest<GetUsage, UsageReport<DailyUsageRow>>('qry.billing.daily-usage.v1', 30_000),
+  /** A row for each computer that existed in the range, by computer id. Errors: as `usage`. */
+  computerUsage: defineRequest<GetComputerUsage, ComputerUsageReport>(
+    'qry.billing.computer-usage.v1',
+    30_000,
+  ),
   /** Reads the whole log. Errors: as `usage`. */
   verify: defineRequest<VerifyUsage, UsageVerification>('qry.billing.verify.v1', 600_000),
 };

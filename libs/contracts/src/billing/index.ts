@@ -2,7 +2,11 @@ export {
   billingRequests,
   RECOUNTED_WITHIN_MS,
   HOSTING_BASES,
+  type ComputerUsageFigures,
+  type ComputerUsageReport,
+  type ComputerUsageRow,
   type DailyUsageRow,
+  type GetComputerUsage,
   type GetUsage,
   type HostingBasis,
   type LlmUse,
@@ -14,11 +18,4 @@ export {
   type UsageVerification,
   type VerifyUsage,
 } from './billing.requests.js';
-export {
-  MAX_USAGE_DAYS,
-  MAX_USAGE_ROWS,
-  usageQuery,
-  usageRecountQuery,
-  type UsageQuery,
-  type UsageRecountQuery,
-} from './billing.schemas.js';
+export { usageQuery, usageRecountQuery, type UsageQuery, type UsageRecountQuery } from './billing.schemas.js';

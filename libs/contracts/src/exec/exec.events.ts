@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { defineEvent } from '../schema/define-event.js';
-import { ENDED_STATUSES } from './execution-status.js';
+import { ENDED_STATUSES } from '../hosting/index.js';
 
 const execution = {
   executionId: Type.String(),

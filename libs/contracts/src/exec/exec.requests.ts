@@ -1,7 +1,7 @@
 import { defineRequest, deriveId, type CommandEnvelope, type Page } from '@berth/kernel';
 import type { NullWhenAbsent } from '../schema/index.js';
 import type { ConsoleQuery, ListExecutionsQuery, SubmitBody } from './exec.schemas.js';
-import type { ExecutionStatus } from './execution-status.js';
+import type { ExecutionStatus, ExecutionView } from '../hosting/index.js';
 
 /** The longest command, in bytes of UTF-8. */
 export const COMMAND_LIMIT_BYTES = 1_048_576;
@@ -20,15 +20,6 @@ export interface SubmitExecution
    * event log before it starts anything.
    */
   readonly repeated: boolean;
-}
-
-/** An execution and its output; `exitCode`, `stdout` and `stderr` are null while it runs. */
-export interface ExecutionView {
-  readonly executionId: string;
-  readonly status: ExecutionStatus;
-  readonly exitCode: number | null;
-  readonly stdout: string | null;
-  readonly stderr: string | null;
 }
 
 /** The outcome of a submission. `legacy`: the result from an older guest, without an execution. */

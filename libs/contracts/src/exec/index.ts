@@ -7,7 +7,6 @@ export {
   type CancelExecution,
   type ExecutionRef,
   type ExecutionSummary,
-  type ExecutionView,
   type FollowedOutput,
   type ListExecutions,
   type OpenConsole,
@@ -25,5 +24,4 @@ export {
   type OutputQuery,
   type SubmitBody,
 } from './exec.schemas.js';
-export { EXECUTION_STATUSES, type ExecutionStatus } from './execution-status.js';
 export { execErrors } from './exec.errors.js';

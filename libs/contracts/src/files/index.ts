@@ -5,14 +5,10 @@ export {
   type DiscardStaged,
   type MovePath,
   type OpenDownload,
-  type OpenedStage,
-  type OpenedTransfer,
   type OpenList,
   type OpenTransfer,
   type PutAttachment,
-  type PutFile,
   type PutStaged,
-  type StagedRef,
 } from './files.requests.js';
 export {
   downloadQuery,
@@ -30,5 +26,6 @@ export {
   type PathQuery,
   type WriteBody,
 } from './files.schemas.js';
+export { fileNameOf, pathProblem } from './file-path.js';
 export { filesErrors } from './files.errors.js';
 export { aboutRequestedPaths } from './sealed-paths.js';

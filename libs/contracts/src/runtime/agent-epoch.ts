@@ -1,5 +1,9 @@
-/** An agent at one epoch. The host rejects a request with any other epoch without doing anything. */
+/**
+ * An agent or a computer at one epoch. Its host rejects a request with any other epoch without doing anything; it runs
+ * both in boxes of the same kind, and the prefix of the id says whose a box is.
+ */
 export interface AgentEpoch {
+  /** `agt_…` or `cmp_…`. */
   readonly agentId: string;
   readonly epoch: number;
 }

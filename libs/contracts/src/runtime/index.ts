@@ -27,6 +27,7 @@ export {
   type LogsQuery,
 } from './logs.schemas.js';
 export type { AgentEpoch, IdleTime } from './agent-epoch.js';
+export { BOX_OWNERS, boxOwner, boxUnavailable, type BoxOwner } from './box-owner.js';
 export type {
   BuildFailureCode,
   BuildOrigin,

@@ -35,6 +35,8 @@ export interface HostView {
   readonly grantableDiskGb?: number;
   /** Whether an agent needs as much free disk as it may use; hosts of earlier versions leave it out. */
   readonly limitsDisk?: boolean;
+  /** See `HostFigures`. */
+  readonly desktops?: boolean;
 }
 
 /** Everything a host needs to start an agent. */
@@ -51,6 +53,8 @@ export interface StartAgent extends AgentEpoch {
   readonly token: string;
   readonly instructions: string | null;
   readonly resources: { readonly memMb: number; readonly vcpus: number; readonly diskGb: number };
+  /** The display of a computer, in pixels; absent for an agent. */
+  readonly desktop?: { readonly width: number; readonly height: number };
   /** Seconds of inactivity after which the host freezes the agent; 0 means never. */
   readonly idleTtlSeconds: number;
   /** Maximum time for the whole start, clean-up after a failure included. The agent must be ready within it. */
@@ -270,6 +274,11 @@ export const runtimeRequests = {
   openTransfer: defineRequest<OpenTransfer, TransferTicket>('cmd.runtime.open-transfer.v1.{host}', 10_000, {
     whenLost: 'repeat',
   }),
+  /** Closes open sockets of a computer's viewers, those of these sessions; null: all. Never wakes it. */
+  closeViewers: defineRequest<
+    { readonly agentId: string; readonly sessionIds: readonly string[] | null },
+    Record<string, never>
+  >('cmd.runtime.close-viewers.v1.{host}', 5_000, { whenLost: 'repeat' }),
   /** Changes the volume. Errors: see `FileCommand`. */
   changeFile: defineRequest<ChangeFile, FileChange>('cmd.runtime.change-file.v1.{host}', 30_000, {
     onlyWhileAwaited: true,

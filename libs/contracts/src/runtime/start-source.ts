@@ -14,6 +14,8 @@ export type StartSource =
       readonly branch: string;
       readonly commit: string;
     }
+  /** The desktop of a computer, made of what the host has for desktops. */
+  | { readonly kind: 'desktop'; readonly version: number }
   /** `image` is a reference with its digest. */
   | {
       readonly kind: 'image';

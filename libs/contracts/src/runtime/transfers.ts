@@ -20,7 +20,30 @@ export type Transfer =
    */
   | { readonly kind: 'console'; readonly cols: number; readonly rows: number }
   /** GET with an upgrade to `APP_PROTOCOL`: a connection to the agent's program, whose bytes pass unchanged. */
-  | { readonly kind: 'app' };
+  | { readonly kind: 'app' }
+  /**
+   * POST with the JSON of a plan, see `planActions` of `computers`: carries it out, also if the caller hangs up, and returns
+   * one line of JSON, a `PlanOutcome`, which empty lines may precede. Errors: conflict `taken_over`; exhausted
+   * `too_many_batches`; upstream `actions_outcome_unknown`.
+   */
+  | { readonly kind: 'actions' }
+  /** GET: the image of a computer's screen, with its size in `berth-width`, `berth-height` and `berth-captured-at`. */
+  | {
+      readonly kind: 'screenshot';
+      readonly format: 'png' | 'jpeg';
+      readonly quality: number;
+      readonly scale: number;
+    }
+  /**
+   * GET with a WebSocket upgrade: RFB 3.8 in binary frames, security type None. In `view` the host drops keys, pointer and
+   * clipboard, both ways. While a socket with `takeover` is open, actions are refused.
+   */
+  | {
+      readonly kind: 'vnc';
+      readonly sessionId: string;
+      readonly mode: 'view' | 'control';
+      readonly takeover: boolean;
+    };
 
 /** Name of the protocol to which a connection to an agent's program is upgraded. */
 export const APP_PROTOCOL = 'berth-app';

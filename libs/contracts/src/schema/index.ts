@@ -17,3 +17,5 @@ export { cursor, pageMembers, pageQuery, type PageQuery, type PageRequest } from
 export { policy, type Policy } from './policy.js';
 export type { NullWhenAbsent, Shape } from './shapes.js';
 export { hasLength, isStorable, text, utf8Bytes, type TextBounds, type TextSchema } from './text.js';
+export { RESOURCE_NAME } from './resource-name.js';
+export { MAX_USAGE_DAYS, MAX_USAGE_ROWS, usageMembers } from './usage-range.js';

@@ -60,15 +60,15 @@ export const listWithUnique = <Item extends TSchema>(
 };
 
 /**
- * Also accepts null. A schema with an `$id` or without a `type` becomes an alternative of `anyOf`; any other gets null
- * as an additional `type`.
+ * Also accepts null. A schema with an `$id`, without a `type`, or whose values are listed becomes an alternative of
+ * `anyOf`; any other gets null as an additional `type`.
  */
 export const orNull = <Schema extends TSchema>(
   schema: Schema,
   annotations: object = {},
 ): TUnsafe<Static<Schema> | null> => {
   const { type, $id } = schema as { readonly type?: unknown; readonly $id?: unknown };
-  if (type === undefined || $id !== undefined)
+  if (type === undefined || $id !== undefined || 'enum' in schema || 'const' in schema)
     return Type.Unsafe<Static<Schema> | null>({ anyOf: [schema, Type.Null()], ...annotations });
   return withKeywords<Static<Schema> | null>(schema, { ...annotations, type: [type, 'null'] });
 };

@@ -1,4 +1,6 @@
-import { agentsRequests, type AwakeAgent, type EnsureAwake } from '@berth/contracts/agents';
+import { agentsRequests, type EnsureAwake } from '@berth/contracts/agents';
+import type { AwakeAgent } from '@berth/contracts/hosting';
+import { computersRequests, type ComputerRef } from '@berth/contracts/computers';
 import { DomainError, effectOf, newId, type RequestDefinition } from '@berth/kernel';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AgentClient, type AgentUse } from './index.js';
@@ -130,5 +132,43 @@ describe('a call to an awake agent', () => {
       ),
     );
     expect(error).toMatchObject({ code: 'agent_unavailable', effect: 'unknown' });
+  });
+});
+
+describe('a call to an awake computer', () => {
+  const computer: AgentUse = { ...use, agentId: newId('cmp'), kind: 'computer' };
+
+  /** Stands in for the service `computers`. */
+  const asked: ComputerRef[] = [];
+  const computers = new AgentClient({
+    request: <Req, Res>(definition: RequestDefinition<Req, Res>, payload: Req): Promise<Res> => {
+      expect(definition.subject).toBe(computersRequests.ensureAwake.subject);
+      asked.push(payload as ComputerRef);
+      const guest = { version: '1', capabilities: [] };
+      const awake: AwakeAgent = { agentId: computer.agentId, host: 'host1', epoch: asked.length, guest };
+      return Promise.resolve(awake as Res);
+    },
+  });
+  beforeEach(() => void asked.splice(0));
+
+  it('wakes it with the service that it belongs to, and names the stale epoch', async () => {
+    expect(await computers.withAwakeAgent(computer, failing(stale()))).toBe(2);
+    const { accountId, actor } = use.envelope;
+    const common = { accountId, actor, computerId: computer.agentId };
+    expect(asked).toEqual([
+      { ...common, commandId: 'cmd_1/wake:first', refusedEpoch: null },
+      { ...common, commandId: 'cmd_1/wake:1', refusedEpoch: 1 },
+    ]);
+  });
+
+  it.each([
+    ['keeps falling asleep', () => Promise.reject(stale())],
+    ['cannot be reached', () => Promise.reject(unreached())],
+  ])('fails with an error of computers when it %s', async (message, call) => {
+    expect(await failure(computers.withAwakeAgent(computer, call))).toMatchObject({
+      code: 'computer_unavailable',
+      effect: 'none',
+      message: expect.stringContaining(`The computer ${message}`) as string,
+    });
   });
 });

@@ -1,9 +1,7 @@
-import {
-  agentsRequests,
-  type ActivityKind,
-  type AwakeAgent,
-  type LocatedAgent,
-} from '@berth/contracts/agents';
+import { agentsRequests, type LocatedAgent } from '@berth/contracts/agents';
+import type { ActivityKind, AwakeAgent } from '@berth/contracts/hosting';
+import { computersRequests } from '@berth/contracts/computers';
+import { boxOwner } from '@berth/contracts/runtime';
 import {
   effectOf,
   isDomainError,
@@ -15,14 +13,15 @@ import {
 } from '@berth/kernel';
 import { Requester, type RequestOptions } from '@berth/messaging';
 import { Inject, Injectable } from '@nestjs/common';
-import { agentUnavailable, untilReached } from './until-reached.js';
+import { nothingDone, untilReached } from './until-reached.js';
 
 /** Maximum number of consecutive wakes after a rejected epoch; before each, the agent had just fallen asleep. */
 const MAX_STALE_EPOCHS = 5;
 
-/** The agent to use, the command it is used for, and what counts as its activity. */
+/** The agent or computer to use, the command it is used for, and what counts as its activity. */
 export interface AgentUse {
   readonly envelope: CommandEnvelope;
+  /** `agt_…` or `cmp_…`. */
   readonly agentId: string;
   readonly kind: ActivityKind;
   /** See `EnsureAwake.attempt`. */
@@ -38,7 +37,7 @@ export interface CallOptions {
   readonly repeat?: <Response>(call: () => Promise<Response>) => Promise<Response>;
 }
 
-/** Wakes agents and calls their hosts. The only place where a stale epoch leads to another wake. */
+/** Wakes agents and computers and calls their hosts. The only place where a stale epoch leads to another wake. */
 @Injectable()
 export class AgentClient {
   constructor(@Inject(Requester) private readonly requester: Pick<Requester, 'request'>) {}
@@ -48,8 +47,15 @@ export class AgentClient {
     return this.requester.request(agentsRequests.locate, { accountId, agentId });
   }
 
-  /** Wakes the agent if it sleeps. `staleEpoch`: the epoch that its host rejected. Errors: those of `ensureAwake`. */
+  /**
+   * Wakes the agent or computer if it sleeps. `staleEpoch`: the epoch that its host rejected. Errors: those of `ensureAwake`
+   * of the service that it belongs to.
+   */
   wake(use: AgentUse, staleEpoch: number | null = null, options: RequestOptions = {}): Promise<AwakeAgent> {
+    if (boxOwner(use.agentId) === 'computers') {
+      const { agentId: computerId, kind: _kind, ...request } = wakeRequest(use, staleEpoch);
+      return this.requester.request(computersRequests.ensureAwake, { ...request, computerId }, options);
+    }
     return this.requester.request(agentsRequests.ensureAwake, wakeRequest(use, staleEpoch), options);
   }
 
@@ -67,14 +73,18 @@ export class AgentClient {
   /**
    * Wakes the agent and calls its host with the current epoch. If the host rejects the epoch because the agent has
    * fallen asleep in the meantime, wakes the agent and calls again. Rethrows other errors of `call`, with an `effect`
-   * that covers all calls. Errors: those of `wake`; unavailable `agent_unavailable`.
+   * that covers all calls. Errors: those of `wake`, and `nothingDone`.
    */
   async withAwakeAgent<Response>(
     use: AgentUse,
     call: (agent: AwakeAgent) => Promise<Response>,
     options: CallOptions = {},
   ): Promise<Response> {
-    const { wakeAgain = (staleEpoch) => this.wake(use, staleEpoch), repeat = untilReached } = options;
+    const { agentId } = use;
+    const {
+      wakeAgain = (staleEpoch) => this.wake(use, staleEpoch),
+      repeat = (attempt) => untilReached(agentId, attempt),
+    } = options;
     let agent = options.awake ?? (await this.wake(use));
     let effect: Effect = 'none';
     for (let stale = 0; ; stale++) {
@@ -89,16 +99,16 @@ export class AgentClient {
       } catch (error) {
         if (!isStaleEpoch(error)) throw withEffect(error, effect);
         if (stale >= MAX_STALE_EPOCHS)
-          throw withEffect(agentUnavailable('The agent keeps falling asleep; try again.', error), effect);
+          throw withEffect(nothingDone(agentId, 'keeps falling asleep; try again.', error), effect);
       }
       agent = await wakeAgain(current.epoch).catch((error: unknown) => {
-        throw withEffect(notWokenAgain(error), effect);
+        throw withEffect(notWokenAgain(agentId, error), effect);
       });
     }
   }
 }
 
-/** `agents` recognises the step of a repeated command, and wakes the agent again if it has fallen asleep since. */
+/** The service recognises the step of a repeated command, and wakes the agent again if it has fallen asleep since. */
 const wakeRequest = ({ envelope, agentId, kind, attempt }: AgentUse, staleEpoch: number | null) => ({
   ...stepOf(envelope, `wake:${String(staleEpoch ?? 'first')}`),
   agentId,
@@ -113,9 +123,7 @@ const STALE: ReadonlySet<string> = new Set(['stale_epoch', 'agent_not_on_host'])
 export const isStaleEpoch = (error: unknown): error is DomainError =>
   isDomainError(error) && STALE.has(error.code);
 
-const notWokenAgain = (error: unknown): unknown => {
+const notWokenAgain = (boxId: string, error: unknown): unknown => {
   const isOutage = isDomainError(error, 'unavailable') || isDomainError(error, 'timeout');
-  return isOutage
-    ? agentUnavailable('The agent fell asleep and could not be woken; try again.', error)
-    : error;
+  return isOutage ? nothingDone(boxId, 'fell asleep and could not be woken; try again.', error) : error;
 };

@@ -1,2 +1,2 @@
 export { AgentClient, isStaleEpoch, type AgentUse, type CallOptions } from './agent-client.js';
-export { agentUnavailable, untilReached } from './until-reached.js';
+export { nothingDone, untilReached } from './until-reached.js';

@@ -1,4 +1,5 @@
-import { DomainError, effectOf, isDomainError } from '@berth/kernel';
+import { boxUnavailable } from '@berth/contracts/runtime';
+import { effectOf, isDomainError, type DomainError } from '@berth/kernel';
 import pRetry, { type Options } from 'p-retry';
 
 /** Bridges a short loss of a host's connection; the caller still gets its 503 within 5 s. */
@@ -11,15 +12,18 @@ const ATTEMPTS: Options = {
 };
 
 /**
- * Calls `ask` again for up to 3 s while it is certain that no handler began the request; then throws unavailable
- * `agent_unavailable` with the effect `none`. Rethrows any other error of `ask` at once.
+ * Calls `ask` again for up to 3 s while it is certain that no handler began the request; then throws `nothingDone`. Rethrows
+ * any other error of `ask` at once.
  */
-export const untilReached = async <Response>(ask: () => Promise<Response>): Promise<Response> => {
+export const untilReached = async <Response>(
+  boxId: string,
+  ask: () => Promise<Response>,
+): Promise<Response> => {
   try {
     return await pRetry(ask, ATTEMPTS);
   } catch (error) {
     if (!isUnreached(error)) throw error;
-    throw agentUnavailable('The agent cannot be reached. Try again in a moment.', error);
+    throw nothingDone(boxId, 'cannot be reached. Try again in a moment.', error);
   }
 };
 
@@ -27,6 +31,6 @@ export const untilReached = async <Response>(ask: () => Promise<Response>): Prom
 const isUnreached = (error: unknown): boolean =>
   isDomainError(error, 'unavailable') && error.code === 'service_unavailable' && effectOf(error) === 'none';
 
-/** Returns the error of a request that did nothing with the agent. */
-export const agentUnavailable = (message: string, cause: unknown): DomainError =>
-  new DomainError('unavailable', 'agent_unavailable', message, {}, { cause, effect: 'none' });
+/** The error of a request that did nothing with an agent or a computer, see `boxUnavailable`. */
+export const nothingDone = (boxId: string, what: string, cause: unknown): DomainError =>
+  boxUnavailable(boxId, what, { cause, effect: 'none' });

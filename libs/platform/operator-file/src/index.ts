@@ -1,8 +1,10 @@
+export { AccountPlans } from './account-plans.js';
 export { allowedRegistry } from './allowed-registry.js';
 export {
   OperatorFileError,
   parseOperatorFile,
   type AllowedHost,
+  type ComputerSizes,
   type NetworkSettings,
   type OperatorFile,
 } from './parse-operator-file.js';

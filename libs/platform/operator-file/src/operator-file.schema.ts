@@ -1,3 +1,4 @@
+import { diskGb, memMb, vcpus } from '@berth/contracts/schema';
 import { parseImageReference } from '@berth/kernel';
 import Type, { type Static } from 'typebox';
 import { llmSchema } from './llm.schema.js';
@@ -55,6 +56,13 @@ export const operatorFileSchema = section({
     section({
       gitHosts: Type.Optional(Type.Array(hostEntry)),
       registries: Type.Optional(Type.Array(hostEntry)),
+    }),
+  ),
+  computers: Type.Optional(
+    section({
+      memMb: Type.Optional(memMb({ description: 'MiB of memory of each new computer.' })),
+      vcpus: Type.Optional(vcpus({ description: 'CPUs of each new computer.' })),
+      diskGb: Type.Optional(diskGb({ description: 'GiB of disk of each new computer.' })),
     }),
   ),
   runtime: Type.Optional(

@@ -20,6 +20,7 @@ describe("the operator's file", () => {
           { host: 'ghcr.io', insecure: false },
         ],
       },
+      computers: { memMb: 2_048, vcpus: 2, diskGb: 10 },
       runtime: {
         image: 'docker.io/library/debian:12',
         pull: 'missing',
@@ -87,6 +88,29 @@ describe("the operator's file", () => {
     ['runtime:\n  network:\n    open: []\n', /^line 3: runtime\.network\.open is not known$/],
   ])('%j is a fault of the network’s members', (text, fault) => {
     expect(faultOf(text)).toMatch(fault);
+  });
+
+  it('gives new computers each size that it names, and the default of each other', () => {
+    expect(parseOperatorFile('computers: { memMb: 65536, vcpus: 0.1 }\n').computers).toEqual({
+      memMb: 65_536,
+      vcpus: 0.1,
+      diskGb: 10,
+    });
+    expect(parseOperatorFile('computers: { diskGb: 1024 }\n').computers).toMatchObject({ diskGb: 1_024 });
+  });
+
+  it.each([
+    ['memMb: 127', 'computers.memMb must be >= 128'],
+    ['memMb: 65537', 'computers.memMb must be <= 65536'],
+    ['memMb: 512.5', 'computers.memMb must be integer'],
+    ['vcpus: 0.09', 'computers.vcpus must be >= 0.1'],
+    ['vcpus: 32.1', 'computers.vcpus must be <= 32'],
+    ['diskGb: 0', 'computers.diskGb must be >= 1'],
+    ['diskGb: 1025', 'computers.diskGb must be <= 1024'],
+    ['diskGb: null', 'computers.diskGb must be integer'],
+    ['width: 1280', 'computers.width is not known'],
+  ])('that gives computers %j has a fault in that line and member', (member, fault) => {
+    expect(faultOf(`computers:\n  ${member}\n`)).toBe(`line 2: ${fault}`);
   });
 
   it.each([

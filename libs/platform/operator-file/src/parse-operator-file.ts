@@ -23,6 +23,13 @@ export interface NetworkSettings {
   readonly dns: readonly string[];
 }
 
+/** The sizes that a new computer gets, and keeps. */
+export interface ComputerSizes {
+  readonly memMb: number;
+  readonly vcpus: number;
+  readonly diskGb: number;
+}
+
 /** The operator's settings, with defaults for everything that the file omits. */
 export interface OperatorFile {
   readonly llm: LlmSettings;
@@ -31,6 +38,7 @@ export interface OperatorFile {
     readonly gitHosts: readonly AllowedHost[];
     readonly registries: readonly AllowedHost[];
   };
+  readonly computers: ComputerSizes;
   readonly runtime: {
     /** Image of agents whose template names none. */
     readonly image: string;
@@ -53,6 +61,8 @@ export interface OperatorFile {
 export class OperatorFileError extends Error {
   override readonly name = 'OperatorFileError';
 }
+
+const COMPUTER_DEFAULTS: ComputerSizes = { memMb: 2_048, vcpus: 2, diskGb: 10 };
 
 const RUNTIME_DEFAULTS: Omit<OperatorFile['runtime'], 'network'> = {
   image: 'docker.io/library/debian:12',
@@ -140,13 +150,20 @@ const lineOf = (document: Document, path: Fault['path'], lines: LineCounter): nu
 const fault = (line: number, member: string, what: string): OperatorFileError =>
   new OperatorFileError(`line ${line}: ${member === '' ? 'the file' : member} ${what}`);
 
-const withDefaults = ({ llm = {}, plans, deploy = {}, runtime = {} }: OperatorFileText): OperatorFile => ({
+const withDefaults = ({
+  llm = {},
+  plans,
+  deploy = {},
+  computers = {},
+  runtime = {},
+}: OperatorFileText): OperatorFile => ({
   llm: llmSettings(llm),
   plans: plansOf(plans),
   deploy: {
     gitHosts: allowedHosts(deploy.gitHosts, ['github.com']),
     registries: allowedHosts(deploy.registries, ['docker.io', 'ghcr.io']),
   },
+  computers: { ...COMPUTER_DEFAULTS, ...computers },
   runtime: { ...RUNTIME_DEFAULTS, ...runtime, network: networkSettings(runtime.network ?? {}) },
 });
 

@@ -1,5 +1,12 @@
 import { once } from 'node:events';
-import { Agent, createServer, request as httpRequest, type IncomingMessage, type Server } from 'node:http';
+import {
+  Agent,
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { connect, Socket, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -139,5 +146,48 @@ describe('a forwarded response', () => {
       (port) => ({ send: to(port) }),
     );
     expect((await ask('GET')).status).toBe(304);
+  });
+
+  describe('that outlives its caller', () => {
+    /** A caller that hangs up after `body`; returns the response of the next server, which is not ended. */
+    const leave = async (body: string, idleMs: number | null = null): Promise<ServerResponse> => {
+      const arrived = Promise.withResolvers<ServerResponse>();
+      await start(
+        (request, response) => {
+          request.resume().on('error', () => undefined);
+          response.write('begun');
+          arrived.resolve(response);
+        },
+        (port) => ({ send: to(port), outlivesCaller: true, idleMs }),
+      );
+      const sent = httpRequest(url, { method: 'POST', headers: { 'content-length': 4 }, agent: false });
+      sent.on('error', () => undefined).flushHeaders();
+      sent.write(body);
+      const response = await arrived.promise;
+      if (body.length === 4) await once(sent, 'response');
+      sent.destroy();
+      return response;
+    };
+
+    it('goes on to the end of its response, however long that is', async () => {
+      const response = await leave('full');
+      const finished = once(response, 'finish');
+      const more = Buffer.alloc(1 << 20);
+      for (let chunks = 0; chunks < 16; chunks++) if (!response.write(more)) await once(response, 'drain');
+      response.end();
+      await finished;
+    });
+
+    it('ends with its caller while the request is not complete', async () => {
+      const response = await leave('ha');
+      await once(response, 'close');
+      expect(response.writableFinished).toBe(false);
+    });
+
+    it('ends when the next server stalls', async () => {
+      const response = await leave('full', 200);
+      await once(response, 'close');
+      expect(response.writableFinished).toBe(false);
+    });
   });
 });

@@ -118,13 +118,18 @@ const attempt = async (
   // Errors after the response has begun reach its reader.
   onward.on('error', () => undefined);
   const leave = (): void => void onward.destroy();
+  const outlive = (): boolean => rules.outlivesCaller === true && onward.writableEnded;
+  const hangUp = (): void => void (outlive() || leave());
   const breakOff = (): void => {
     leave();
     if (response.headersSent) response.destroy();
   };
-  response.once('close', leave);
+  response.once('close', hangUp);
   rules.cut?.addEventListener('abort', breakOff, { once: true });
-  if (typeof rules.idleMs === 'number') request.setTimeout(rules.idleMs, () => request.destroy());
+  if (typeof rules.idleMs === 'number') {
+    request.setTimeout(rules.idleMs, () => request.destroy());
+    if (rules.outlivesCaller === true) onward.setTimeout(rules.idleMs, leave);
+  }
   try {
     const received = finalResponse(onward, exchange);
     let isReached = false;
@@ -137,7 +142,7 @@ const attempt = async (
     });
     await passBack(final, exchange, rules);
   } finally {
-    response.off('close', leave);
+    response.off('close', hangUp);
     rules.cut?.removeEventListener('abort', breakOff);
     request.unpipe(onward);
     // A kept connection is given back by its agent.

@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream/promises';
+import { finished, pipeline } from 'node:stream/promises';
 import { eachHeader, endToEnd, type FieldList } from './header-lists.js';
 
 /** What one hop does with the responses that it forwards. */
@@ -12,6 +12,8 @@ export interface ResponseRules {
   readonly requestId?: string;
   /** Whether the caller's connection ends with this response. */
   readonly closing?: boolean;
+  /** Once the whole request is sent on, the exchange goes on to the end of its response, even if the caller hangs up. */
+  readonly outlivesCaller?: boolean;
 }
 
 /** The next server has not responded with HTTP that can be forwarded. */
@@ -72,7 +74,21 @@ export const passBack = async (
   if (!hasLength) response.flushHeaders();
   if (trailers !== undefined)
     received.once('end', () => response.addTrailers([...eachHeader(trailers(received))]));
-  await pipeline(received, response).catch(() => response.destroy());
+  const passed =
+    rules.outlivesCaller === true ? passOrDrain(received, response) : pipeline(received, response);
+  await passed.catch(() => response.destroy());
+};
+
+const passOrDrain = async (received: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const drain = (): void => {
+    received.unpipe(response);
+    received.resume();
+  };
+  response.once('close', drain);
+  if (response.destroyed) drain();
+  else received.pipe(response);
+  await finished(received);
+  if (!response.destroyed) await finished(response);
 };
 
 type TrailersOf = (received: IncomingMessage) => FieldList;

@@ -26,7 +26,8 @@ export class DesktopFixture {
       home: join(fixture.dir, 'home'),
       runtime: join(fixture.dir, 'runtime'),
       path: '/usr/local/bin:/usr/bin:/bin',
-      user: undefined,
+      env: {},
+      runAs: null,
     });
     fixture.#desktop = await openDesktop(fixture.session.display);
     return fixture;

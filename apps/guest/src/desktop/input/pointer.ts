@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { MouseButton, Point } from '@berth/contracts/computers';
+import type { MouseButton, Point } from '@berth/contracts/computers/plan';
 import type { XInput } from './x-input.js';
 
 const LEFT: MouseButton = 1;
@@ -52,29 +52,35 @@ export class Pointer {
     await this.sync();
   }
 
-  /** Moves the pointer through all points of a path while the left button is down. */
-  async drag(path: readonly Point[]): Promise<void> {
+  /** Moves the pointer through all points of a path while the left button is down. Throws when `signal` aborts. */
+  async drag(path: readonly Point[], signal?: AbortSignal): Promise<void> {
     const [start] = path;
     if (start === undefined) return;
     await this.move(start);
     await this.down(LEFT);
     try {
-      await delay(DRAG.restMs);
-      const steps = path.slice(1).flatMap((point, index) => stepsTo(path[index] ?? start, point));
-      const stepMs = Math.min(DRAG.stepMs, DRAG.mostMs / Math.max(1, steps.length));
-      let behindMs = 0;
-      for (const step of steps) {
-        await this.move(step);
-        behindMs += stepMs;
-        // A timer waits for a whole millisecond at least.
-        if (behindMs < 1) continue;
-        await delay(behindMs);
-        behindMs = 0;
-      }
-      await delay(DRAG.restMs);
+      await this.follow(path.slice(1), signal);
     } finally {
       await this.up(LEFT);
     }
+  }
+
+  /** Moves the pointer through all points while a button is down, as a person drags. Throws when `signal` aborts. */
+  async follow(path: readonly Point[], signal?: AbortSignal): Promise<void> {
+    const start = await this.position();
+    await delay(DRAG.restMs, undefined, { signal });
+    const steps = path.flatMap((point, index) => stepsTo(path[index - 1] ?? start, point));
+    const stepMs = Math.min(DRAG.stepMs, DRAG.mostMs / Math.max(1, steps.length));
+    let behindMs = 0;
+    for (const step of steps) {
+      await this.move(step);
+      behindMs += stepMs;
+      // A timer waits for a whole millisecond at least.
+      if (behindMs < 1) continue;
+      await delay(behindMs, undefined, { signal });
+      behindMs = 0;
+    }
+    await delay(DRAG.restMs, undefined, { signal });
   }
 
   #press(button: number, times: number): void {

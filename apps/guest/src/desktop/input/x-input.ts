@@ -1,4 +1,4 @@
-import type { Point } from '@berth/contracts/computers';
+import type { Point } from '@berth/contracts/computers/plan';
 import { packRequest, u16, u32, u8 } from '../x11/x-packing.js';
 import type { XConnection, XExtension } from '../x11/x-connection.js';
 import { displayUnsupported } from '../x11/x-errors.js';

@@ -1,4 +1,4 @@
-import type { Region, Size } from '@berth/contracts/computers';
+import type { Region, Size } from '@berth/contracts/computers/plan';
 import type { XConnection, XExtension } from '../x11/x-connection.js';
 import { packRequest, u16, u32, u8 } from '../x11/x-packing.js';
 import { displayUnsupported } from '../x11/x-errors.js';

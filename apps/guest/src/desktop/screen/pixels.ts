@@ -1,4 +1,4 @@
-import type { Point, Region } from '@berth/contracts/computers';
+import type { Point, Region } from '@berth/contracts/computers/plan';
 
 /** Pixels of four bytes: blue, green, red and one that means nothing. */
 export interface Frame {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Region, Size } from '@berth/contracts/computers';
+import type { Region, Size } from '@berth/contracts/computers/plan';
 import { Semaphore } from '../../files/semaphore.js';
 import type { FrameSource, View } from './frame-source.js';
 import { encodeJpeg } from './jpeg.js';

@@ -69,7 +69,7 @@ describe('a desktop', () => {
 
   it('leaves nothing when its X server does not start', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'berth-desktop-'));
-    const place = { width: 0, height: 480, home: dir, runtime: join(dir, 'runtime'), user: undefined };
+    const place = { width: 0, height: 480, home: dir, runtime: join(dir, 'runtime'), env: {}, runAs: null };
     for (const path of ['/usr/bin:/bin', dir]) {
       await expect(DesktopSession.start({ ...place, path })).rejects.toMatchObject({ code: 'display_lost' });
       expect(readdirSync(dir)).toEqual([]);

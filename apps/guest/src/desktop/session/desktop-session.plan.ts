@@ -37,6 +37,7 @@ export interface DesktopFile {
 /** Relative to the runtime folder. */
 export const AUTHORITY_FILE = 'authority';
 export const VNC_SOCKET = 'vnc';
+export const PASSWORDS_FILE = 'vnc-passwords';
 
 /** The X server. It writes the number of its display to descriptor 3 when it is ready. */
 export const xServer = ({
@@ -49,8 +50,11 @@ export const xServer = ({
     ...['-displayfd', '3', '-geometry', `${width}x${height}`, '-depth', '24', '-noreset'],
     // The cookie keeps everybody else on the host out; the socket of VNC is in a folder that nobody else enters.
     ...['-auth', `${runtime}/${AUTHORITY_FILE}`, '-nolisten', 'tcp'],
-    ...['-rfbport', '-1', '-rfbunixpath', `${runtime}/${VNC_SOCKET}`, '-rfbunixmode', '0600'],
-    ...['-SecurityTypes', 'None', '-AlwaysShared', '-AcceptSetDesktopSize=0', '-desktop', 'Computer'],
+    // Relative to the runtime folder, because the path of a socket is at most 107 bytes long.
+    ...['-rfbport', '-1', '-rfbunixpath', VNC_SOCKET, '-rfbunixmode', '0600'],
+    // One of the two passwords lets its clients only look. All come over one socket: none is to be kept out for another.
+    ...['-SecurityTypes', 'VncAuth', '-PasswordFile', `${runtime}/${PASSWORDS_FILE}`, '-UseBlacklist=0'],
+    ...['-AlwaysShared', '-AcceptSetDesktopSize=0', '-desktop', 'Computer'],
     // No screen saver: nobody is there to wake it.
     ...['-s', '0', '-dpms'],
   ],
@@ -109,11 +113,12 @@ export const desktopFiles = ({ runtime }: Pick<DesktopSettings, 'runtime'>): rea
   ].map(({ path, text }) => ({ path: `data/applications/${path}`, text, mode: 0o644 })),
 ];
 
-/** Chromium needs a user namespace or its helper that is set to root's user for its sandbox. */
+/** Chromium needs for its sandbox a user namespace, or its helper that is set to root's user where that has an effect. */
 const BROWSER = `#!/bin/sh
 for browser in chromium chromium-browser google-chrome; do command -v "$browser" >/dev/null && break; done
 set -- --no-first-run --no-default-browser-check --password-store=basic --disable-dev-shm-usage "$@"
-if [ "$(id -u)" != 0 ] && { unshare --user true 2>/dev/null || [ -u /usr/lib/chromium/chrome-sandbox ]; }; then
+helper() { [ -u /usr/lib/chromium/chrome-sandbox ] && grep -q '^NoNewPrivs:[^1]*$' /proc/self/status; }
+if [ "$(id -u)" != 0 ] && { unshare --user true 2>/dev/null || helper; }; then
   exec "$browser" "$@"
 fi
 echo 'This host permits no sandbox for the browser; it runs without one.' >&2

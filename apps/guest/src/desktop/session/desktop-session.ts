@@ -1,12 +1,13 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import type { Readable } from 'node:stream';
-import { displayLost, displayUnresponsive } from '../x11/x-errors.js';
+import { join } from 'node:path';
+import type { RunAsUser } from '@berth/guest-protocol';
+import { detach } from '@berth/kernel';
+import { newVncPasswords, packVncPasswords, type VncPasswords } from '../vnc/vnc-auth.js';
 import type { XDisplay } from '../x11/x-connection.js';
 import { packAuthority } from './authority.js';
+import { endServer, isRunning, readNumber, startProcess } from './desktop-process.js';
 import {
   AUTHORITY_FILE,
   desktopEnv,
@@ -14,17 +15,16 @@ import {
   desktopPrograms,
   endsInARow,
   MOST_ENDS,
+  PASSWORDS_FILE,
   VNC_SOCKET,
   xServer,
   type DesktopProgram,
 } from './desktop-session.plan.js';
 import { removeAbandonedSocket, serverSocket } from './server-socket.js';
+import { makeUserFolder, removeUserFolder } from './user-folder.js';
 
-const READY_MS = 20_000;
 /** Delay before a program that has ended is started again. */
 const RESTART_MS = 500;
-/** How long an X server that is asked to end may take for it. */
-const END_MS = 2_000;
 
 /** Where and as whom a desktop runs. */
 export interface DesktopPlace {
@@ -34,12 +34,28 @@ export interface DesktopPlace {
   /** Made anew; only the desktop's user and root can enter it. */
   readonly runtime: string;
   readonly path: string;
-  /** Undefined: the user of this process. */
-  readonly user: { readonly uid: number; readonly gid: number } | undefined;
+  /** Variables of all its programs, which its own replace. */
+  readonly env: Readonly<Record<string, string>>;
+  /** null: the user of this process. */
+  readonly runAs: RunAsUser | null;
+}
+
+/** What keeps others off a display. */
+interface DesktopSecrets {
+  readonly cookie: Buffer;
+  readonly passwords: VncPasswords;
+}
+
+/** How an X server has exited. */
+export interface ServerExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
 }
 
 /** The programs of a desktop: its X server, window manager and panel. */
 export class DesktopSession {
+  /** Resolves when its X server has exited, and with it everything on the display. */
+  readonly exited: Promise<ServerExit>;
   /** The window manager and the panel. */
   readonly #programs = new Set<ChildProcess>();
   #ending = false;
@@ -48,39 +64,60 @@ export class DesktopSession {
     private readonly place: DesktopPlace,
     private readonly server: ChildProcess,
     private readonly number: number,
-    private readonly cookie: Buffer,
-  ) {}
+    private readonly secrets: DesktopSecrets,
+  ) {
+    const exit = (): ServerExit => ({ code: server.exitCode, signal: server.signalCode });
+    this.exited = isRunning(server) ? once(server, 'exit').then(exit) : Promise.resolve(exit());
+  }
 
-  /** Errors: unavailable `display_lost`, timeout `display_unresponsive`. */
-  static async start(place: DesktopPlace): Promise<DesktopSession> {
-    const cookie = randomBytes(16);
+  /**
+   * Ends what has started when `signal` aborts before the X server is ready. Errors: unavailable `display_lost`, timeout
+   * `display_unresponsive`.
+   */
+  static async start(place: DesktopPlace, signal?: AbortSignal): Promise<DesktopSession> {
+    const secrets = { cookie: randomBytes(16), passwords: newVncPasswords() };
     let server: ChildProcess | undefined;
+    const end = (): void => {
+      if (server !== undefined) detach(endServer(server));
+    };
+    signal?.addEventListener('abort', end);
     try {
-      prepareFolder(place, cookie);
-      server = startServer(place);
+      await prepareFolder(place, secrets);
+      signal?.throwIfAborted();
+      server = startProcess(place.runAs, xServer(place), {
+        cwd: place.runtime,
+        env: { ...place.env, HOME: place.home, PATH: place.path },
+        stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+      });
       const number = await readNumber(server);
-      const session = new DesktopSession(place, server, number, cookie);
+      const session = new DesktopSession(place, server, number, secrets);
       for (const program of desktopPrograms(place)) session.#keep(program, 0);
       return session;
     } catch (error) {
       if (server !== undefined) await endServer(server);
-      rmSync(place.runtime, { recursive: true, force: true });
+      await removeUserFolder(place, place.runtime);
       throw error;
+    } finally {
+      signal?.removeEventListener('abort', end);
     }
   }
 
   /** How to reach its X server. */
   get display(): XDisplay {
-    return { socket: serverSocket(this.number), cookie: this.cookie };
+    return { socket: serverSocket(this.number), cookie: this.secrets.cookie };
   }
 
   get vncSocket(): string {
     return join(this.place.runtime, VNC_SOCKET);
   }
 
+  get vncPasswords(): VncPasswords {
+    return this.secrets.passwords;
+  }
+
   /** The environment of programs on this desktop. */
   get env(): Readonly<Record<string, string>> {
-    return desktopEnv({ ...this.place, display: this.number });
+    return { ...this.place.env, ...desktopEnv({ ...this.place, display: this.number }) };
   }
 
   /** Process id of the X server. */
@@ -96,16 +133,12 @@ export class DesktopSession {
     for (const program of programs) program.kill('SIGKILL');
     await Promise.all([...ended, endServer(this.server)]);
     await removeAbandonedSocket(this.number);
-    rmSync(this.place.runtime, { recursive: true, force: true });
+    await removeUserFolder(this.place, this.place.runtime);
   }
 
   #keep(program: DesktopProgram, ends: number): void {
-    const child = spawn(program.file, program.args, {
-      ...(this.place.user ?? {}),
-      cwd: this.place.home,
-      env: this.env,
-      stdio: 'ignore',
-    });
+    const { home: cwd, runAs } = this.place;
+    const child = startProcess(runAs, program, { cwd, env: this.env, stdio: 'ignore' });
     this.#programs.add(child);
     const startedAt = performance.now();
     let gone = false;
@@ -124,58 +157,9 @@ export class DesktopSession {
   }
 }
 
-const startServer = (place: DesktopPlace): ChildProcess => {
-  const { file, args } = xServer(place);
-  return spawn(file, args, {
-    ...(place.user ?? {}),
-    cwd: place.runtime,
-    env: { HOME: place.home, PATH: place.path },
-    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
-  });
-};
-
-/** An X server removes its files itself unless it has to be killed. */
-const endServer = async (server: ChildProcess): Promise<void> => {
-  if (!isRunning(server)) return;
-  const ended = once(server, 'exit');
-  server.kill('SIGTERM');
-  const late = setTimeout(() => server.kill('SIGKILL'), END_MS);
-  await ended;
-  clearTimeout(late);
-};
-
-const isRunning = ({ pid, exitCode, signalCode }: ChildProcess): boolean =>
-  pid !== undefined && exitCode === null && signalCode === null;
-
-/** The X server writes the number of the display that it has chosen when it accepts connections. */
-const readNumber = async (server: ChildProcess): Promise<number> => {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  let text = '';
-  (server.stdio[3] as Readable).on('data', (chunk: Buffer) => {
-    text += chunk.toString();
-    if (text.includes('\n')) resolve(Number.parseInt(text, 10));
-  });
-  server.once('error', (error) => reject(displayLost(error)));
-  server.once('exit', () => reject(displayLost()));
-  const late = setTimeout(() => reject(displayUnresponsive()), READY_MS);
-  try {
-    return await promise;
-  } finally {
-    clearTimeout(late);
-  }
-};
-
-const prepareFolder = ({ runtime, user }: DesktopPlace, cookie: Buffer): void => {
-  rmSync(runtime, { recursive: true, force: true });
-  const own = (path: string): void => {
-    if (user !== undefined) chownSync(path, user.uid, user.gid);
-  };
-  mkdirSync(runtime, { mode: 0o700, recursive: true });
-  own(runtime);
-  for (const { path, text, mode } of desktopFiles({ runtime })) {
-    mkdirSync(dirname(join(runtime, path)), { recursive: true });
-    writeFileSync(join(runtime, path), text, { mode });
-  }
-  writeFileSync(join(runtime, AUTHORITY_FILE), packAuthority(cookie), { mode: 0o600 });
-  own(join(runtime, AUTHORITY_FILE));
-};
+const prepareFolder = (place: DesktopPlace, { cookie, passwords }: DesktopSecrets): Promise<void> =>
+  makeUserFolder(place, place.runtime, [
+    ...desktopFiles(place).map(({ path, text, mode }) => ({ path, content: text, mode })),
+    { path: AUTHORITY_FILE, content: packAuthority(cookie), mode: 0o600 },
+    { path: PASSWORDS_FILE, content: packVncPasswords(passwords), mode: 0o600 },
+  ]);

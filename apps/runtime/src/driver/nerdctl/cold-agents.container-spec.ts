@@ -8,7 +8,7 @@ import { agentFolders } from '../../agent/agent-folders.js';
 import { DriverFixture } from '../driver-contract/driver.fixture.js';
 import { holdFileSystem } from './__fixtures__/held-file-system.fixture.js';
 import { nerdctlDriverOn, nerdctlDriverUnderTest } from './__fixtures__/nerdctl-driver.fixture.js';
-import { instanceOf, namespaceOf } from './installation.js';
+import { instanceOf, namespaceOf } from '@berth/host-requirements';
 import { listShims } from './shims.js';
 
 /** More than are removed at a time. */

@@ -6,7 +6,7 @@ export interface ListedContainer extends ListedBox {
 }
 
 /** Of a box, with its epoch, or of a task. */
-const NAME = /^(?:(agt_[0-9a-z]+)\.(\d+)|(dep_[0-9a-z]+)\.task)$/;
+const NAME = /^(?:((?:agt|cmp)_[0-9a-z]+)\.(\d+)|(dep_[0-9a-z]+)\.task)$/;
 const ID = /^[0-9a-f]{64}$/;
 
 /**

@@ -3,7 +3,7 @@ import { DriverError } from '../driver-error.js';
 import type { Box, InsidePaths, RunAs } from '../driver.js';
 import type { ImageFacts } from './images/image-facts.js';
 import { readUserFiles, resolveUser, type UserIds } from './image-user.js';
-import { AGENT_IDS, insidePathsOf, ROOT_IDS, runAsUser, SYSTEM_PATH } from './paths-inside.js';
+import { AGENT_IDS, INSIDE, insidePathsOf, ROOT_IDS, runAsUser, SYSTEM_PATH } from './paths-inside.js';
 
 /** How the program of a container is run. */
 export interface ContainerProgram {
@@ -31,11 +31,17 @@ export const programOf = async (
   const ids = await idsOf(spec.user, image.user, root);
   return {
     command: isImage ? image.command : spec.command,
-    inside: insidePathsOf(path, isImage ? image.workingDir : null, spec.volumePath),
+    inside: insidePathsOf(path, workingDirOf(spec, image), spec.volumePath),
     runAs: runAsUser(ids),
     ids,
     env,
   };
+};
+
+/** Where the program of an image runs, and commands on a desktop; null for code that Berth brings. */
+const workingDirOf = ({ source, volumePath }: BoxSpec, image: ImageFacts): string | null => {
+  if (source.kind === 'desktop') return volumePath ?? INSIDE.volume;
+  return source.kind === 'image' ? image.workingDir : null;
 };
 
 /**

@@ -23,7 +23,8 @@ export const createArguments = async (
     runtime: runtimeClassOf(spec.runtimeClass ?? runtimeClass).runtime,
     inside,
     kit: kit.folder,
-    code: source.kind === 'image' ? null : await sharedFiles.share(source.folder),
+    code:
+      source.kind === 'image' || source.kind === 'desktop' ? null : await sharedFiles.share(source.folder),
     resolvConf: network.resolvConf,
     groups: await groups.create(agentId, spec.limits, guestUserOf(spec.user)),
     groupParent: groups.parentOf(agentId),

@@ -6,7 +6,7 @@ export const nerdctlCapabilities = (
   hasBuildKit: boolean,
 ): DriverCapabilities => ({
   isolation: 'container',
-  sources: ['template', 'build', 'image'],
+  sources: ['template', 'build', 'image', 'desktop'],
   limits: ['memoryBytes', 'cpus', 'processes', 'diskBytes'],
   users: ['unprivileged', 'root'],
   tasks: true,

@@ -1,7 +1,14 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { DEFAULT_ADDRESS, findProgram, openFilesLimit, readSubordinateIds } from '@berth/host-requirements';
+import {
+  DEFAULT_ADDRESS,
+  findProgram,
+  instanceOf,
+  namespaceOf,
+  openFilesLimit,
+  readSubordinateIds,
+} from '@berth/host-requirements';
 import type { OperatorSettings } from '@berth/operator-file';
 import type { Logger } from '@berth/telemetry';
 import { BoxCgroups } from '../cgroup/box-cgroups.js';
@@ -14,7 +21,6 @@ import type { ContainerdScope } from './containerd-call.js';
 import { findBuildKit, type BuildKit } from './image-build/buildkit.js';
 import { makeGuestKit, type GuestKit, type KitPrograms } from './guest-kit.js';
 import { makeInsideFolder } from './inside-folder.js';
-import { instanceOf, namespaceOf } from './installation.js';
 import { raiseHostLimits } from './host-limits.js';
 import type { NerdctlScope } from './nerdctl-arguments.js';
 import { AgentNetwork, type AgentNetworkOptions } from './network/agent-network.js';

@@ -113,11 +113,11 @@ describe('the list of containers', () => {
     `"Image":"berth.test/shell:1","Platform":"linux/amd64","Names":"${name}","Ports":"","Status":"Created",` +
     `"Runtime":"io.containerd.runc.v2","Size":"","Labels":"${labels}"}`;
 
-  it('names the agent and the epoch of each container', () => {
-    const found = parseContainerList(`${line('agt_01.7')}\n${line('agt_02.12')}\n`);
+  it('names the agent or computer and the epoch of each container', () => {
+    const found = parseContainerList(`${line('agt_01.7')}\n${line('cmp_02.12')}\n`);
     expect(found).toEqual([
       { agentId: 'agt_01', epoch: 7, id: ID },
-      { agentId: 'agt_02', epoch: 12, id: ID },
+      { agentId: 'cmp_02', epoch: 12, id: ID },
     ]);
   });
 

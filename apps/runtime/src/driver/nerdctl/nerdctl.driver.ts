@@ -22,6 +22,7 @@ import { ContainerCreation } from './container-creation.js';
 import { EndedContainers } from './ended-containers.js';
 import { ImageBuilds } from './image-build/image-builds.js';
 import { abortDownloads } from './images/damaged-downloads.js';
+import { hasDesktopImage } from './images/desktop-image.js';
 import { imageOfSource } from './images/image-of-source.js';
 import { ImageStore, type CallNerdctl, type ObtainedImage } from './images/image-store.js';
 import { limitInotify } from './inotify-limits.js';
@@ -55,6 +56,7 @@ export class NerdctlDriver extends Driver {
   readonly #ended: EndedContainers;
   readonly #creation: ContainerCreation;
   #host: NerdctlHost | undefined;
+  #hasDesktops = false;
 
   constructor(private readonly options: NerdctlDriverOptions) {
     super();
@@ -232,6 +234,12 @@ export class NerdctlDriver extends Driver {
 
   canStart(withinMs: number): Promise<boolean> {
     return containerdResponds(this.#open.address, withinMs);
+  }
+
+  /** While containerd does not respond, what it said last. */
+  async hasDesktops(): Promise<boolean> {
+    this.#hasDesktops = await hasDesktopImage(this.#open.containerd).catch(() => this.#hasDesktops);
+    return this.#hasDesktops;
   }
 
   async list(): Promise<readonly ListedBox[]> {

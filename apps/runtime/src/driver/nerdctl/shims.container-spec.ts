@@ -7,7 +7,7 @@ import { containerTestHost, eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DriverFixture } from '../driver-contract/driver.fixture.js';
 import { nerdctlDriverOn, nerdctlDriverUnderTest } from './__fixtures__/nerdctl-driver.fixture.js';
-import { instanceOf, namespaceOf } from './installation.js';
+import { instanceOf, namespaceOf } from '@berth/host-requirements';
 import { listShims } from './shims.js';
 
 const { address } = containerTestHost();

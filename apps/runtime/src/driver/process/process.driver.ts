@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { missingDesktopPackages } from '@berth/host-requirements';
 import type { Json } from '@berth/kernel';
 import { guestEnv, GUEST_NODE_OPTIONS } from '@berth/guest-protocol';
 import type { Logger } from '@berth/telemetry';
@@ -22,7 +23,7 @@ import type { ProcessGroup } from './process-group.js';
 import { isAlive, readStartVariable, signal, writtenBytes } from '../process-table.js';
 import { runProcessTask } from './process-task.js';
 import { UidAllocation } from './uid-allocation.js';
-import { WorkspaceMounts } from './workspace-mounts.js';
+import { SYSTEM_PATH, WorkspaceMounts, type CodeFolder } from './workspace-mounts.js';
 
 export interface ProcessDriverOptions {
   readonly dataDir: string;
@@ -106,7 +107,7 @@ export class ProcessDriver extends Driver {
     const limiting = hierarchies.flatMap(({ controllers }) => controllers);
     const capabilities: DriverCapabilities = {
       isolation: asRoot ? 'users' : 'none',
-      sources: ['template', 'build'],
+      sources: ['template', 'build', 'desktop'],
       limits: [
         ...(limiting.includes('memory') ? (['memoryBytes'] as const) : []),
         ...(limiting.includes('pids') ? (['processes'] as const) : []),
@@ -126,9 +127,20 @@ export class ProcessDriver extends Driver {
     );
   }
 
-  /** Nothing to fetch: templates and builds are folders of the host. */
+  /** Nothing to fetch: templates and builds are folders of the host, and desktops its programs. */
   async prepare(source: BoxSource): Promise<void> {
     refuseSource(source, this.capabilities);
+    if (source.kind !== 'desktop') return;
+    const missing = missingDesktopPackages(SYSTEM_PATH);
+    if (missing.length > 0)
+      throw new DriverError(
+        'spec_unsupported',
+        `This host lacks software for desktops: ${missing.join(', ')}.`,
+      );
+  }
+
+  hasDesktops(): Promise<boolean> {
+    return Promise.resolve(missingDesktopPackages(SYSTEM_PATH).length === 0);
   }
 
   async start(spec: BoxSpec): Promise<Box> {
@@ -280,7 +292,8 @@ export class ProcessDriver extends Driver {
   }
 }
 
-const codeOf = (source: BoxSource): { readonly folder: string; readonly built: boolean } => {
+const codeOf = (source: BoxSource): CodeFolder | null => {
+  if (source.kind === 'desktop') return null;
   if (source.kind !== 'image') return { folder: source.folder, built: source.kind === 'build' };
   throw new DriverError('spec_unsupported', 'The process driver runs no images.');
 };

@@ -15,7 +15,14 @@ import { SharedFiles } from '../shared-files.js';
  * the mounts on it from every agent's view.
  */
 const VIEW_ROOT = '/run/berth';
-const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+/** `PATH` of commands, without the folder of Node. */
+export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** A folder of the host with an agent's code; `built`: it is a version's, which every user can reach where that is needed. */
+export interface CodeFolder {
+  readonly folder: string;
+  readonly built: boolean;
+}
 
 /** The prepared paths and mounts of an agent. */
 export interface Workspace {
@@ -81,10 +88,10 @@ export class WorkspaceMounts {
     return this.means !== null;
   }
 
-  /** Creates missing folders and empties those for temporary files. */
+  /** Creates missing folders and empties those for temporary files. Without code, the volume is its folder. */
   async prepare(
     agentId: string,
-    code: { readonly folder: string; readonly built: boolean },
+    code: CodeFolder | null,
     runAs: RunAs | null,
     memoryBytes: number,
   ): Promise<Workspace> {
@@ -96,7 +103,7 @@ export class WorkspaceMounts {
       if (runAs !== null && folder !== staging) await chown(folder, runAs.uid, runAs.gid);
     }
     const own = { volume, tmp, storage: { volume, staging } };
-    return this.#see(agentId, own, { ...code, writable: false }, memoryBytes);
+    return this.#see(agentId, own, code && { ...code, writable: false }, memoryBytes);
   }
 
   /** The task finds its folder where an agent finds its code. */
@@ -152,29 +159,28 @@ export class WorkspaceMounts {
     );
   }
 
-  /** `built`: the folder is a version's, which every user can reach where that is needed. */
   async #see(
     id: string,
     own: Pick<InsidePaths, 'volume' | 'tmp' | 'storage'>,
-    { folder, built, writable }: { folder: string; built: boolean; writable: boolean },
+    code: (CodeFolder & { readonly writable: boolean }) | null,
     memoryBytes: number,
   ): Promise<Workspace> {
     const node = process.execPath;
-    const onHost = (code: string, runtime: string): Workspace => ({
+    const onHost = (files: string, runtime: string): Workspace => ({
       view: null,
       node,
-      inside: { ...own, code, path: `${dirname(runtime)}:${SYSTEM_PATH}` },
+      inside: { ...own, code: files, path: `${dirname(runtime)}:${SYSTEM_PATH}` },
     });
-    if (!this.options.asRoot) return onHost(folder, node);
+    if (!this.options.asRoot) return onHost(code?.folder ?? own.volume, node);
     const [files, runtime] = await Promise.all([
-      built ? folder : this.shared.share(folder),
+      code === null || code.built ? code?.folder : this.shared.share(code.folder),
       this.shared.share(node),
     ]);
-    if (this.means === null) return onHost(files, runtime);
+    if (this.means === null) return onHost(files ?? own.volume, runtime);
     const inside = {
       volume: `${VIEW_ROOT}/volume`,
       tmp: `${VIEW_ROOT}/tmp`,
-      code: `${VIEW_ROOT}/template`,
+      code: files === undefined ? `${VIEW_ROOT}/volume` : `${VIEW_ROOT}/template`,
       path: `${VIEW_ROOT}/bin:${SYSTEM_PATH}`,
       // Host paths, not view paths: a rename cannot cross mounts.
       storage: own.storage,
@@ -183,7 +189,9 @@ export class WorkspaceMounts {
     const mounts = [
       { from: own.volume, to: inside.volume, kind: 'folder', readOnly: false },
       { from: own.tmp, to: inside.tmp, kind: 'folder', readOnly: false },
-      { from: files, to: inside.code, kind: 'folder', readOnly: !writable },
+      ...(files === undefined || code === null
+        ? []
+        : [{ from: files, to: inside.code, kind: 'folder', readOnly: !code.writable } as const]),
       { from: runtime, to: `${VIEW_ROOT}/bin/${basename(node)}`, kind: 'file', readOnly: true },
     ] as const;
     const { namespaces, shared } = this.means;

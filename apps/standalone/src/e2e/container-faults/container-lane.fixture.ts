@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { instanceOf, namespaceOf } from '@berth/runtime';
+import { instanceOf, namespaceOf } from '@berth/host-requirements';
 import { containerTestHost, GitServer, ImageRegistry } from '@berth/testing';
 import { Api } from '../api.fixture.js';
 import { startStandaloneStack, type StandaloneStack } from '../stack.fixture.js';

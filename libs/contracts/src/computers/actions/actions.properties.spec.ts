@@ -1,11 +1,13 @@
-import { isDomainError } from '@berth/kernel';
 import fc from 'fast-check';
 import { Compile } from 'typebox/compile';
 import { describe, expect, it } from 'vitest';
 import { actionsBody } from './actions.schemas.js';
-import { planActions, type ActionPlan } from './plan-actions.js';
+import { chordOf, textChordOf } from './keys.js';
+import type { ActionPlan } from './action-plan.js';
+import { planActions } from './plan-actions.js';
+import { DISPLAY, pathsOf } from './refusals.fixture.js';
 import type { Screen } from './screen.js';
-import type { Step } from './step.js';
+import type { Point, Step } from './step.js';
 import { ANTHROPIC_FORMS, namedMembers, screens, validActions } from './valid-actions.fixture.js';
 
 const described = Compile(actionsBody);
@@ -15,22 +17,29 @@ const bodyOf = ({ scale }: Screen, action: object) => ({ actions: [action], scal
 const stepsOf = (screen: Screen, action: object): readonly Step[] =>
   planActions(bodyOf(screen, action), screen.display).units.flatMap(({ actions }) => actions.flat());
 
-const pathsOf = (screen: Screen, action: object): readonly string[] => {
-  try {
-    planActions(bodyOf(screen, action), screen.display);
-    return [];
-  } catch (error) {
-    if (!isDomainError(error)) throw error;
-    return (error.context['fields'] as readonly { readonly path: string }[]).map(({ path }) => path);
-  }
-};
-
 const isOnDisplay = ({ screen: { display } }: ActionPlan, step: Step): boolean => {
-  if (step.do === 'move')
-    return step.x < display.width && step.y < display.height && step.x >= 0 && step.y >= 0;
+  const has = ({ x, y }: Point) => x < display.width && y < display.height && x >= 0 && y >= 0;
+  if (step.do === 'move') return has(step);
+  if (step.do === 'drag') return [step.from, ...step.to].every((point) => point === null || has(point));
   if (step.do !== 'zoom') return true;
   const { x, y, width, height } = step.region;
   return x >= 0 && y >= 0 && x + width <= display.width && y + height <= display.height;
+};
+
+/** In these `keys` and `text` are something else. */
+const HOLDING_NONE = ['key', 'keypress', 'type', 'clipboard_set'];
+
+/** The keys that an action is to hold, by its members. */
+const heldKeysOf = (name: string, input: object): readonly number[] => {
+  if (HOLDING_NONE.includes(name)) return [];
+  const { keys, modifiers, text } = input as {
+    readonly [Name in 'keys' | 'modifiers']?: readonly string[] | null;
+  } & { readonly text?: string | null };
+  const chords = [
+    ...(keys ?? modifiers ?? []).map(chordOf),
+    ...(typeof text === 'string' ? [textChordOf(text)] : []),
+  ];
+  return [...new Set(chords.flatMap((chord) => ('unknown' in chord ? [] : chord)))];
 };
 
 /** The action with other members, in the same form. */
@@ -61,14 +70,22 @@ describe('any valid action of any form', () => {
     );
   });
 
-  it('lets go every key that it holds meanwhile', () => {
+  it('holds the keys that it names meanwhile, and lets them go at its end', () => {
     fc.assert(
-      fc.property(validActions, ({ screen, name, action }) => {
+      fc.property(validActions, ({ screen, name, input, action }) => {
         fc.pre(name !== 'key_down' && name !== 'key_up');
         const steps = stepsOf(screen, action);
-        const keys = (what: Step['do']) =>
-          steps.flatMap((step) => (step.do === what && 'keys' in step ? step.keys : []));
-        expect(keys('keys_up')).toEqual(keys('keys_down'));
+        const keys = heldKeysOf(name, input);
+        const holding = steps.filter((step) => step.do === 'keys_down' || step.do === 'keys_up');
+        expect(holding).toEqual(
+          keys.length === 0
+            ? []
+            : [
+                { do: 'keys_down', keys },
+                { do: 'keys_up', keys },
+              ],
+        );
+        if (keys.length > 0) expect([steps[0], steps.at(-1)]).toEqual(holding);
       }),
     );
   });
@@ -89,7 +106,7 @@ describe('any valid action of any form', () => {
     fc.assert(
       fc.property(validActions, wrong, ({ screen, action, path }, member) => {
         const misspelt = withMembers(action, path, (members) => ({ ...members, [member]: 1 }));
-        expect(pathsOf(screen, misspelt)).toEqual([`actions[0].${path}${member}`]);
+        expect(pathsOf(bodyOf(screen, misspelt), screen.display)).toEqual([`actions[0].${path}${member}`]);
         expect(described.Check(bodyOf(screen, misspelt))).toBe(false);
       }),
     );
@@ -99,16 +116,48 @@ describe('any valid action of any form', () => {
     fc.assert(
       fc.property(validActions, ({ screen, action, input, path }) => {
         const names = Object.entries(input).flatMap(([name, value]) => (value === null ? [] : [name]));
+        fc.pre(names.length > 0);
         const wrong = withMembers(action, path, (members) => ({
           ...members,
           ...Object.fromEntries(names.map((name) => [name, { not: 'this' }])),
         }));
-        expect([...pathsOf(screen, wrong)].sort()).toEqual(
+        expect([...pathsOf(bodyOf(screen, wrong), screen.display)].sort()).toEqual(
           names.map((name) => `actions[0].${path}${name}`).sort(),
         );
       }),
     );
   });
+});
+
+describe('any safety checks of an item', () => {
+  it('are as OpenAI describes them, and come back as they were sent', () => {
+    const text = fc.option(fc.string(), { nil: null });
+    const check = fc.record(
+      { id: fc.string({ minLength: 1 }), code: text, message: text },
+      { requiredKeys: ['id'], noNullPrototype: true },
+    );
+    fc.assert(
+      fc.property(fc.array(check, { maxLength: 3 }), (checks) => {
+        const item = { type: 'computer_call', call_id: 'call_1', action: { type: 'wait' } };
+        const body = {
+          actions: [{ ...item, pending_safety_checks: checks }],
+          acknowledged_safety_checks: checks,
+        };
+        const [unit] = planActions(body, DISPLAY).units;
+        expect(unit?.vendor).toEqual({ kind: 'computer_call', callId: 'call_1', checks });
+        expect(described.Check(body)).toBe(true);
+      }),
+    );
+  });
+
+  it.each([{}, { id: '' }, { id: 1 }, { id: 'sc_1', code: 1 }, { id: 'sc_1', message: ['x'] }, 'sc_1'])(
+    'are refused, by the description too, if one is %j',
+    (check) => {
+      const body = { actions: [{ type: 'wait' }], acknowledged_safety_checks: [check] };
+      expect(pathsOf(body)).toEqual([expect.stringContaining('acknowledged_safety_checks[0]')]);
+      expect(described.Check(body)).toBe(false);
+    },
+  );
 });
 
 describe("Anthropic's three forms of an action", () => {

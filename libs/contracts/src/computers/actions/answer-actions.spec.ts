@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { answerActions } from './answer-actions.js';
 import type { Image, PlanOutcome } from './outcome.js';
+import { needsClosingImage } from './action-plan.js';
 import { planActions } from './plan-actions.js';
+import { DISPLAY } from './refusals.fixture.js';
 import { stepsAfterFailure } from './step.js';
 
-const DISPLAY = { width: 1_280, height: 800 };
 const SKIPPED = 'Not executed: an earlier computer action in this turn failed.';
 const image = (data: string): Image => ({
   format: 'png',
@@ -27,6 +28,7 @@ const answer = (body: object, outcome: Partial<PlanOutcome>) =>
   answerActions(planActions(body, DISPLAY), {
     units: [],
     cursor: { x: 100, y: 50 },
+    closing: null,
     durationMs: 12,
     ...outcome,
   });
@@ -55,9 +57,9 @@ describe('the answer to actions', () => {
             { error: null, seen: { kind: 'text', text: 'copied' } },
             { error: null, seen: { kind: 'image', image: shown } },
             { error: null, seen: { kind: 'image', image: shown } },
-            { error: null },
+            { error: null, seen: null },
           ],
-          screenshot: image('ZW5k'),
+          closing: image('ZW5k'),
         },
       ),
     ).toEqual({
@@ -79,13 +81,12 @@ describe('the answer to actions', () => {
 
   it('has images of blocks and items in their outputs only', () => {
     const shown = image('c2hvdA==');
-    const seen = { kind: 'image', image: shown } as const;
     const { results } = answer(
       { actions: [toolUse('toolu_1', 'screenshot', {}), call('call_1')] },
       {
         units: [
-          { error: null, seen },
-          { error: null, seen },
+          { error: null, seen: { kind: 'image', image: shown } },
+          { error: null, closing: shown },
         ],
       },
     );
@@ -125,8 +126,11 @@ describe('the answer to actions', () => {
     const found = answer(
       { actions },
       {
-        units: [{ error: null }, { error, seen: { kind: 'image', image: image('ZmFpbGVk') } }],
-        afterFailure: image('YWZ0ZXI='),
+        units: [
+          { error: null, seen: null },
+          { error, closing: image('ZmFpbGVk') },
+        ],
+        closing: image('YWZ0ZXI='),
       },
     );
     const output = (id: string, data: string) => ({
@@ -161,7 +165,12 @@ describe('the answer to actions', () => {
   it('tells the model why its block failed, and goes on after it if it may', () => {
     const found = answer(
       { actions: [toolUse('toolu_1', 'screenshot', {}), { type: 'wait' }], stopOnError: false },
-      { units: [{ error }, { error: null }] },
+      {
+        units: [
+          { error, seen: null },
+          { error: null, seen: null },
+        ],
+      },
     );
     expect(found).toMatchObject({
       results: [
@@ -174,23 +183,40 @@ describe('the answer to actions', () => {
   });
 });
 
+describe('the still screen at the end', () => {
+  const waits = [{ type: 'wait' }, { type: 'wait' }];
+
+  it.each([
+    ['was asked for', { actions: waits, screenshot: true }, 2],
+    ['is the output of an item that is skipped', { actions: [...waits, call('call_1')] }, 1],
+  ])('is due if it %s, and no answer is made without it', (_, body, begun) => {
+    const plan = planActions(body, DISPLAY);
+    expect(needsClosingImage(plan, begun)).toBe(true);
+    const units = Array.from({ length: begun }, () => ({ error: null, seen: null }));
+    expect(() => answer(body, { units })).toThrow('no image of the still screen');
+    expect(() => answer(body, { units, closing: image('ZW5k') })).not.toThrow();
+  });
+
+  it('is not due if it was not asked for and no item is skipped', () => {
+    const actions = [...waits, call('call_1')];
+    expect(needsClosingImage(planActions({ actions }, DISPLAY), 3)).toBe(false);
+    expect(needsClosingImage(planActions({ actions: waits }, DISPLAY), 1)).toBe(false);
+  });
+
+  it('is needed of each item that was begun, too', () => {
+    expect(() => answer(call('call_1'), { units: [{ error: null, seen: null }] })).toThrow(
+      'no image of the still screen',
+    );
+  });
+});
+
 describe('after a step that failed', () => {
   const [steps = []] =
-    planActions(
-      {
-        type: 'drag',
-        path: [
-          [1, 1],
-          [2, 2],
-        ],
-        keys: ['ctrl'],
-      },
-      DISPLAY,
-    ).units[0]?.actions ?? [];
+    planActions({ type: 'click', x: 1, y: 1, keys: ['ctrl'] }, DISPLAY).units[0]?.actions ?? [];
 
   it('the button and the keys that the action pressed are let go', () => {
-    const second = steps.findLastIndex(({ do: what }) => what === 'move');
-    expect(stepsAfterFailure(steps, second)).toEqual([
+    const press = steps.findIndex(({ do: what }) => what === 'button_down');
+    expect(stepsAfterFailure(steps, press)).toEqual([
       { do: 'button_up', button: 1 },
       { do: 'keys_up', keys: [0xffe3] },
     ]);

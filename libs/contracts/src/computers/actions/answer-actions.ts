@@ -1,6 +1,6 @@
 import { computerCallOutput, type ComputerCallOutput } from './computer-call-output.js';
 import type { ActionError, Image, PlanOutcome, Seen, UnitOutcome } from './outcome.js';
-import type { ActionPlan } from './plan-actions.js';
+import type { ActionPlan } from './action-plan.js';
 import { toCaller, type Screen } from './screen.js';
 import type { Point } from './step.js';
 import { failedToolResult, SKIPPED, toolResult, type ToolResult } from './tool-result.js';
@@ -35,24 +35,26 @@ export const answerActions = (plan: ActionPlan, outcome: PlanOutcome): ActionsAn
   const begun = outcome.units.length;
   const failed = outcome.units.findIndex(({ error }) => error !== null);
   return {
-    results: plan.units.slice(0, begun).flatMap((unit, index) => {
+    results: plan.units.flatMap((unit, index) => {
       const of = outcome.units[index];
       return of === undefined ? [] : [resultOf(unit, index, asSeen(of, plan.screen))];
     }),
     failedIndex: failed === -1 ? null : failed,
     skipped: plan.units.slice(begun).map((unit, offset) => ({
       index: begun + offset,
-      ...outputMember(skippedOutput(unit, outcome.afterFailure)),
+      ...outputMember(skippedOutput(unit, outcome.closing)),
     })),
     cursor: toCaller(plan.screen, outcome.cursor),
-    ...(outcome.screenshot === undefined ? {} : { screenshot: outcome.screenshot }),
+    ...(plan.screenshot ? { screenshot: made(outcome.closing) } : {}),
     durationMs: outcome.durationMs,
   };
 };
 
 const asSeen = (outcome: UnitOutcome, screen: Screen): UnitOutcome => {
   const { seen } = outcome;
-  return seen?.kind === 'position' ? { ...outcome, seen: { ...seen, ...toCaller(screen, seen) } } : outcome;
+  return seen?.kind === 'position'
+    ? { error: outcome.error, seen: { ...seen, ...toCaller(screen, seen) } }
+    : outcome;
 };
 
 const resultOf = (unit: Unit, index: number, outcome: UnitOutcome): ActionResult => ({
@@ -61,11 +63,12 @@ const resultOf = (unit: Unit, index: number, outcome: UnitOutcome): ActionResult
   ok: outcome.error === null,
   ...(outcome.error === null ? {} : { error: outcome.error }),
   ...outputMember(outputOf(unit, outcome)),
-  ...(outcome.seen === undefined ? {} : found(outcome.seen, unit)),
+  ...found(outcome.seen ?? null, unit),
 });
 
 /** Images of blocks and items are in their outputs only. */
-const found = (seen: Seen, { vendor }: Unit): Partial<ActionResult> => {
+const found = (seen: Seen | null, { vendor }: Unit): Partial<ActionResult> => {
+  if (seen === null) return {};
   if (seen.kind === 'position') return { x: seen.x, y: seen.y };
   if (seen.kind === 'text') return { text: seen.text };
   return vendor.kind === 'none' ? { screenshot: seen.image } : {};
@@ -74,17 +77,19 @@ const found = (seen: Seen, { vendor }: Unit): Partial<ActionResult> => {
 const outputMember = (output: VendorOutput | undefined): { readonly output?: VendorOutput } =>
   output === undefined ? {} : { output };
 
-const outputOf = ({ vendor }: Unit, { error, seen }: UnitOutcome): VendorOutput | undefined => {
+const outputOf = ({ vendor }: Unit, { error, seen, closing }: UnitOutcome): VendorOutput | undefined => {
   if (vendor.kind === 'tool_use')
-    return error === null ? toolResult(vendor, seen) : failedToolResult(vendor, error.message);
-  return vendor.kind === 'computer_call' && seen?.kind === 'image'
-    ? computerCallOutput(vendor, seen.image)
-    : undefined;
+    return error === null ? toolResult(vendor, seen ?? null) : failedToolResult(vendor, error.message);
+  return vendor.kind === 'computer_call' ? computerCallOutput(vendor, made(closing)) : undefined;
 };
 
-const skippedOutput = ({ vendor }: Unit, screen: Image | undefined): VendorOutput | undefined => {
+const skippedOutput = ({ vendor }: Unit, closing: Image | null): VendorOutput | undefined => {
   if (vendor.kind === 'tool_use') return failedToolResult(vendor, SKIPPED);
-  return vendor.kind === 'computer_call' && screen !== undefined
-    ? computerCallOutput(vendor, screen)
-    : undefined;
+  return vendor.kind === 'computer_call' ? computerCallOutput(vendor, made(closing)) : undefined;
+};
+
+/** An image that the plan asked for. A model must not take a turn as answered without it. */
+const made = (image: Image | null | undefined): Image => {
+  if (image === null || image === undefined) throw new Error('the desktop made no image of the still screen');
+  return image;
 };

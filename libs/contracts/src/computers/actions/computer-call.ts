@@ -1,7 +1,8 @@
 import Type from 'typebox';
+import { orNull } from '../../schema/index.js';
 import { actionNamed } from './action.js';
 import { optional, optionalOr, readEach, readMembers, required, schemaOf, type Form } from './member.js';
-import { choice, name } from './plain-forms.js';
+import { anyText, choice, name } from './plain-forms.js';
 import { below, isObject, memberOf, type JsonObject, type Reading } from './reading.js';
 import type { Step } from './step.js';
 import { typedActions, typedActionSchema, type TypedAction } from './typed-actions.js';
@@ -24,11 +25,11 @@ export type ComputerCall = {
   | { readonly action?: null; readonly actions: readonly TypedAction[] }
 );
 
-const checkMembers = { id: required(name), code: optional(name), message: optional(name) };
+const checkMembers = { id: required(name), code: optional(anyText), message: optional(anyText) };
 
 /** Safety checks, without what else they have. */
 export const safetyChecks: Form<readonly SafetyCheck[], readonly SafetyCheck[]> = {
-  schema: Type.Array(Type.Object({ id: name.schema })),
+  schema: Type.Array(Type.Object(schemaOf(checkMembers).properties)),
   read: (value, path, reading) =>
     Array.isArray(value)
       ? readEach(value, path, reading, readCheck)
@@ -55,10 +56,8 @@ const itemMembers = {
 
 export const computerCallSchema = Type.Object({
   ...schemaOf(itemMembers, { type: Type.Literal('computer_call') }).properties,
-  action: Type.Optional(Type.Union([typedActionSchema, Type.Null()])),
-  actions: Type.Optional(
-    Type.Union([Type.Array(typedActionSchema, { minItems: 1, maxItems: MOST_ACTIONS }), Type.Null()]),
-  ),
+  action: Type.Optional(orNull(typedActionSchema)),
+  actions: Type.Optional(orNull(Type.Array(typedActionSchema, { minItems: 1, maxItems: MOST_ACTIONS }))),
 });
 
 /** Steps of an action named by `type`. */
@@ -89,7 +88,6 @@ export const readComputerCall = (item: JsonObject, path: string, reading: Readin
   return {
     type: 'computer_call',
     actions,
-    closing: reading.screen.size,
     vendor: { kind: 'computer_call', callId: members.call_id, checks: members.pending_safety_checks },
   };
 };

@@ -1,9 +1,7 @@
 import Type from 'typebox';
-import { chordOf, textChordOf } from './keys.js';
+import { chordOf, textChordOf, type Chord } from './keys.js';
 import { readEach, type Form } from './member.js';
 import { quoted } from './reading.js';
-
-type Chord = ReturnType<typeof chordOf>;
 
 const isUnknown = (chord: Chord): chord is Extract<Chord, { readonly unknown: string }> => 'unknown' in chord;
 

@@ -1,4 +1,4 @@
-import { characterKeysymOf } from './character-keysym.js';
+import { characterKeysymOf, UNICODE_KEYSYMS } from './character-keysym.js';
 import { CHARACTER_KEYSYMS } from './character-keysyms.js';
 import { KEY_KEYSYMS } from './key-keysyms.js';
 
@@ -54,24 +54,40 @@ const keysyms = new Map(
 
 const UNICODE_NAME = /^u([0-9a-f]{4,6})$/;
 const LAST_CHARACTER = 0x10_ffff;
+const BRAILLE_NAME = /^braille_dots_(?=.)(1?2?3?4?5?6?7?8?)$/;
+const NO_BRAILLE_DOTS = 0x2800;
 
 /** The X keysym of a key by its name in any case, or of the key that enters a character; undefined for no key. */
 export const keysymOf = (name: string): number | undefined => {
   const lower = name.toLowerCase();
-  if (isCharacter(name)) return characterKeysymOf(isCharacter(lower) ? lower : name);
+  if (isCharacter(name)) return keysymOfCharacter(name);
   const known = keysyms.get(ALIASES.get(lower) ?? lower);
   if (known !== undefined) return known;
-  const hex = UNICODE_NAME.exec(lower)?.[1];
-  return hex === undefined ? undefined : keysymOfCodePoint(Number.parseInt(hex, 16));
+  const code = Number.parseInt(UNICODE_NAME.exec(lower)?.[1] ?? '', 16);
+  return code <= LAST_CHARACTER ? keysymOfCharacter(String.fromCodePoint(code)) : brailleKeysymOf(lower);
 };
 
-const keysymOfCodePoint = (code: number): number | undefined =>
-  code > LAST_CHARACTER ? undefined : characterKeysymOf(String.fromCodePoint(code));
+/** `braille_dots_135` is the character with these dots: each is a bit of its code. */
+const brailleKeysymOf = (name: string): number | undefined => {
+  const dots = BRAILLE_NAME.exec(name)?.[1];
+  return dots === undefined
+    ? undefined
+    : [...dots].reduce((keysym, dot) => keysym + 2 ** (Number(dot) - 1), UNICODE_KEYSYMS + NO_BRAILLE_DOTS);
+};
+
+/** Of a letter unshifted, unless its small form is more than one character. */
+const keysymOfCharacter = (character: string): number | undefined => {
+  const lower = character.toLowerCase();
+  return characterKeysymOf(isCharacter(lower) ? lower : character);
+};
 
 const isCharacter = (text: string): boolean => text.length <= 2 && [...text].length === 1;
 
-/** The keys of a chord such as `ctrl+shift+s` or `ctrl++`, or the name of the first that is none. */
-export const chordOf = (text: string): readonly number[] | { readonly unknown: string } => {
+/** The keys of a chord, or the name of the first that is none. */
+export type Chord = readonly number[] | { readonly unknown: string };
+
+/** Of a text such as `ctrl+shift+s` or `ctrl++`. */
+export const chordOf = (text: string): Chord => {
   const keys: number[] = [];
   for (const name of namesIn(text)) {
     const key = keysymOf(name);
@@ -82,7 +98,7 @@ export const chordOf = (text: string): readonly number[] | { readonly unknown: s
 };
 
 /** Like `chordOf`, but a capital alone is shifted. */
-export const textChordOf = (text: string): readonly number[] | { readonly unknown: string } => {
+export const textChordOf = (text: string): Chord => {
   const isCapital = isCharacter(text) && text !== text.toLowerCase();
   const capital = isCapital ? characterKeysymOf(text) : undefined;
   return capital === undefined ? chordOf(text) : [capital];

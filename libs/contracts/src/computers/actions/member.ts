@@ -1,4 +1,5 @@
 import Type, { type TObject, type TSchema } from 'typebox';
+import { orNull } from '../../schema/index.js';
 import { below, memberOf, type JsonObject, type Reading } from './reading.js';
 
 /** Reads a value of a request. Undefined if it was refused. */
@@ -85,7 +86,7 @@ export const schemaOf = (members: AnyMembers, others: Readonly<Record<string, TS
   const properties = Object.entries(members).flatMap(([name, { schema, presence, alias }]) => {
     if (presence === 'required') return [[name, schema] as const];
     const names = alias === undefined ? [name] : [name, alias];
-    return names.map((one) => [one, Type.Optional(Type.Union([schema, Type.Null()]))] as const);
+    return names.map((one) => [one, Type.Optional(orNull(schema))] as const);
   });
   return Type.Object({ ...others, ...Object.fromEntries(properties) }, { additionalProperties: false });
 };

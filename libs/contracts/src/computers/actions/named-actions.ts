@@ -51,8 +51,8 @@ export const namedActions = {
   left_mouse_up: action({}, () => [release(LEFT)]),
   left_click: clicks(LEFT, 1),
   left_click_drag: action(
-    { start_coordinate: required(coordinate), coordinate: required(coordinate), ...held },
-    (values) => holding(values.text ?? [], drag([values.start_coordinate, values.coordinate])),
+    { start_coordinate: optional(coordinate), coordinate: required(coordinate), ...held },
+    (values) => holding(values.text ?? [], drag(values.start_coordinate ?? null, values.coordinate)),
   ),
   right_click: clicks(RIGHT, 1),
   middle_click: clicks(MIDDLE, 1),
@@ -86,5 +86,8 @@ export type NamedAction = ActionInput<typeof namedActions, 'action'>;
 
 /** The members of each of Anthropic's actions. */
 export type NamedActionMembers = { readonly [Name in ActionName]: InputOf<(typeof namedActions)[Name]> };
+
+/** What is wrong with a name that is none of theirs. */
+export const MUST_BE_NAMED = `must be one of ${Object.keys(namedActions).join(', ')}`;
 
 export const namedActionSchema = schemaOfAny(namedActions, 'action', 'NamedAction');

@@ -23,21 +23,18 @@ export type ActionError = {
   readonly message: string;
 };
 
-/** What came of a unit that was begun. */
-export interface UnitOutcome {
-  readonly error: ActionError | null;
-  /** Of a unit with `closing` the closing image, whether it failed or not. */
-  readonly seen?: Seen;
-}
+/** What came of a unit that was begun: what it found out, or the still screen after it if it `hasClosingImage`. */
+export type UnitOutcome = { readonly error: ActionError | null } & (
+  | { readonly seen: Seen | null; readonly closing?: never }
+  | { readonly closing: Image; readonly seen?: never }
+);
 
 /** What a desktop reports of a plan. Positions are pixels of the display. */
 export interface PlanOutcome {
   /** Of the units that were begun, in their order. */
   readonly units: readonly UnitOutcome[];
   readonly cursor: Point;
-  /** The closing image of the plan. */
-  readonly screenshot?: Image;
-  /** The still screen after the last unit that was begun, if a unit with `closing` was skipped. */
-  readonly afterFailure?: Image;
+  /** The still screen at the end if the plan `needsClosingImage`, else null. */
+  readonly closing: Image | null;
   readonly durationMs: number;
 }

@@ -1,6 +1,7 @@
 import Type, { type TSchema } from 'typebox';
 import { Check } from 'typebox/schema';
 import { JSON_BODY_LIMIT, number, oneOf, text, whole } from '../../schema/index.js';
+import { keysymOf } from './keys.js';
 import type { Form } from './member.js';
 import { isNumber } from './reading.js';
 import type { MouseButton } from './step.js';
@@ -27,7 +28,9 @@ export const choice = <const Values extends readonly string[]>(
 ): Form<Values[number], Values[number]> =>
   plain<Values[number]>(oneOf(values), `must be one of ${values.join(', ')}`);
 
-export const scaleFactor: Form<number, number> = plain(number(0.1, 1), 'must be a number from 0.1 to 1');
+const scale = number(0.1, 1);
+export const isScale = (value: unknown): value is number => Check(scale, value);
+export const scaleFactor: Form<number, number> = plain(scale, 'must be a number from 0.1 to 1');
 
 /** A text that is not empty, such as an id. */
 export const name: Form<string, string> = plain(
@@ -35,17 +38,26 @@ export const name: Form<string, string> = plain(
   'must be a text that is not empty',
 );
 
-const textUpTo = (max: number): Form<string, string> =>
-  plain(text({ min: 0, max }), `must be a text of at most ${max} characters of valid Unicode without NUL`);
+/** Any text, also an empty one. */
+export const anyText: Form<string, string> = plain(Type.String(), 'must be a text');
 
-export const typedText = textUpTo(MOST_TYPED_CHARACTERS);
+const UNICODE = 'characters of valid Unicode without NUL';
+
+export const typedText: Form<string, string> = plain(
+  Type.Refine(text({ min: 0, max: MOST_TYPED_CHARACTERS }), (value) =>
+    Array.from(value).every((character) => keysymOf(character) !== undefined),
+  ),
+  `must be a text of at most ${MOST_TYPED_CHARACTERS} ${UNICODE} or other control characters that no key enters`,
+);
 /** The body has the only bound. */
-export const clipboardText = textUpTo(JSON_BODY_LIMIT);
+export const clipboardText: Form<string, string> = plain(
+  text({ min: 0, max: JSON_BODY_LIMIT }),
+  `must be a text of at most ${JSON_BODY_LIMIT} ${UNICODE}`,
+);
 
 const BUTTONS = { left: 1, middle: 2, wheel: 2, right: 3, back: 8, forward: 9 } as const;
-const buttonNames = ['left', 'middle', 'wheel', 'right', 'back', 'forward'] as const;
-const buttonName = choice(buttonNames);
-export const button: Form<(typeof buttonNames)[number], MouseButton> = {
+const buttonName = choice(Object.keys(BUTTONS) as readonly (keyof typeof BUTTONS)[]);
+export const button: Form<keyof typeof BUTTONS, MouseButton> = {
   schema: buttonName.schema,
   read: (value, path, reading) => {
     const one = buttonName.read(value, path, reading);

@@ -1,9 +1,10 @@
-import { isDomainError } from '@berth/kernel';
 import { describe, expect, it } from 'vitest';
+import { namedActions } from './named-actions.js';
 import { planActions } from './plan-actions.js';
+import { DISPLAY, pathsOf } from './refusals.fixture.js';
 import type { Step } from './step.js';
+import { typedActions } from './typed-actions.js';
 
-const DISPLAY = { width: 1_280, height: 800 };
 const CTRL = 0xffe3;
 const SHIFT = 0xffe1;
 const down = (button: number) => ({ do: 'button_down', button });
@@ -18,23 +19,6 @@ const held = (keys: readonly number[], ...steps: readonly object[]) => [
 const stepsOf = (action: object, scale?: number): readonly Step[] =>
   planActions({ actions: [action], scale }, DISPLAY).units.flatMap(({ actions }) => actions.flat());
 
-/** The refusal of a body: its code, and the paths of its fields. */
-const refusalOf = (body: unknown, display = DISPLAY) => {
-  try {
-    planActions(body, display);
-  } catch (error) {
-    if (isDomainError(error)) return error;
-    throw error;
-  }
-  return undefined;
-};
-
-const pathsOf = (body: unknown): readonly string[] => {
-  const refusal = refusalOf(body);
-  const fields = refusal?.code === 'invalid_action' ? refusal.context['fields'] : [];
-  return (fields as readonly { readonly path: string }[]).map(({ path }) => path);
-};
-
 const TYPED: readonly (readonly [object, readonly object[]])[] = [
   [{ type: 'click', x: 10, y: 20 }, [move(10, 20), down(1), up(1)]],
   [
@@ -48,13 +32,35 @@ const TYPED: readonly (readonly [object, readonly object[]])[] = [
   [{ type: 'click', x: 1, y: 2, modifiers: ['ctrl+shift'] }, held([CTRL, SHIFT], move(1, 2), down(1), up(1))],
   [{ type: 'click', x: 1.9, y: -0.5, keys: [], button: null }, [move(1, 0), down(1), up(1)]],
   [{ type: 'double_click', x: 1, y: 2, keys: null }, [move(1, 2), down(1), up(1), down(1), up(1)]],
+  [
+    { type: 'double_click', x: 1, y: 2, keys: ['ctrl'] },
+    held([CTRL], move(1, 2), down(1), up(1), down(1), up(1)),
+  ],
+  [
+    { type: 'triple_click', x: 1, y: 2, modifiers: ['ctrl'] },
+    held([CTRL], move(1, 2), ...[1, 1, 1].flatMap((one) => [down(one), up(one)])),
+  ],
+  [{ type: 'move', x: 1, y: 2, keys: ['ctrl'] }, held([CTRL], move(1, 2))],
   [{ type: 'triple_click', x: 1, y: 2 }, [move(1, 2), ...[1, 1, 1].flatMap((one) => [down(one), up(one)])]],
   [{ type: 'move', x: 1_279, y: 799 }, [move(1_279, 799)]],
   [{ type: 'mouse_down' }, [down(1)]],
   [{ type: 'mouse_up', button: 'middle', keys: ['shift'] }, held([SHIFT], up(2))],
   [
     { type: 'drag', path: [{ x: 1, y: 2 }, [3, 4], { x: 5.5, y: 6 }] },
-    [move(1, 2), down(1), move(3, 4), move(5, 6), up(1)],
+    [
+      {
+        do: 'drag',
+        from: { x: 1, y: 2 },
+        to: [
+          { x: 3, y: 4 },
+          { x: 5, y: 6 },
+        ],
+      },
+    ],
+  ],
+  [
+    { type: 'drag', path: [[1, 2]], keys: ['ctrl'] },
+    held([CTRL], { do: 'drag', from: { x: 1, y: 2 }, to: [] }),
   ],
   [{ type: 'scroll', x: 1, y: 2, dy: 120 }, [move(1, 2), { do: 'scroll', right: 0, down: 2 }]],
   [
@@ -62,8 +68,13 @@ const TYPED: readonly (readonly [object, readonly object[]])[] = [
     [move(1, 2), { do: 'scroll', right: -1, down: 0 }],
   ],
   [{ type: 'scroll', x: 1, y: 2 }, [move(1, 2)]],
+  [
+    { type: 'scroll', x: 1, y: 2, dx: 1, keys: ['ctrl'] },
+    held([CTRL], move(1, 2), { do: 'scroll', right: 1, down: 0 }),
+  ],
   [{ type: 'type', text: 'Zoë 🚀\n' }, [{ do: 'type', text: 'Zoë 🚀\n' }]],
   [{ type: 'type', text: '' }, []],
+  [{ type: 'type', text: 'a\tb\r\n' }, [{ do: 'type', text: 'a\tb\r\n' }]],
   [{ type: 'keypress', keys: ['CTRL', 'S'] }, [{ do: 'chord', keys: [CTRL, 0x73], times: 1 }]],
   [{ type: 'key', keys: ['ctrl+s'], repeat: 100 }, [{ do: 'chord', keys: [CTRL, 0x73], times: 100 }]],
   [{ type: 'key_down', key: 'shift' }, [{ do: 'keys_down', keys: [SHIFT] }]],
@@ -89,8 +100,29 @@ const NAMED: readonly (readonly [object, readonly object[]])[] = [
   [{ action: 'right_click', coordinate: [1, 2] }, [move(1, 2), down(3), up(3)]],
   [{ action: 'middle_click', coordinate: null }, [down(2), up(2)]],
   [
+    { action: 'double_click', coordinate: [1, 2], text: 'ctrl' },
+    held([CTRL], move(1, 2), down(1), up(1), down(1), up(1)),
+  ],
+  [{ action: 'triple_click' }, [1, 1, 1].flatMap((one) => [down(one), up(one)])],
+  [{ action: 'left_mouse_down' }, [down(1)]],
+  [{ action: 'left_mouse_up' }, [up(1)]],
+  [{ action: 'type', text: 'ctrl+s' }, [{ do: 'type', text: 'ctrl+s' }]],
+  [{ action: 'mouse_move', coordinate: [1, 2] }, [move(1, 2)]],
+  [
+    { action: 'left_click_drag', start_coordinate: [1, 2], coordinate: [1, 2], text: 'shift' },
+    held([SHIFT], { do: 'drag', from: { x: 1, y: 2 }, to: [{ x: 1, y: 2 }] }),
+  ],
+  [
+    { action: 'scroll', scroll_direction: 'down', scroll_amount: 1, text: 'ctrl' },
+    held([CTRL], { do: 'scroll', right: 0, down: 1 }),
+  ],
+  [
     { action: 'left_click_drag', start_coordinate: [1, 2], coordinate: [3, 4] },
-    [move(1, 2), down(1), move(3, 4), up(1)],
+    [{ do: 'drag', from: { x: 1, y: 2 }, to: [{ x: 3, y: 4 }] }],
+  ],
+  [
+    { action: 'left_click_drag', start_coordinate: null, coordinate: [3, 4] },
+    [{ do: 'drag', from: null, to: [{ x: 3, y: 4 }] }],
   ],
   [{ action: 'scroll', scroll_direction: 'up', scroll_amount: 2.2 }, [{ do: 'scroll', right: 0, down: -3 }]],
   [
@@ -103,6 +135,18 @@ const NAMED: readonly (readonly [object, readonly object[]])[] = [
     [{ do: 'scroll', right: -1, down: 0 }],
   ],
   [{ action: 'wait', duration: 2 }, [{ do: 'wait', ms: 2_000 }]],
+  [{ action: 'cursor_position' }, [{ do: 'cursor_position' }]],
+  [{ action: 'screenshot' }, [{ do: 'screenshot', size: DISPLAY }]],
+  [
+    { action: 'zoom', region: [1_080, 600, 1_280, 800] },
+    [
+      {
+        do: 'zoom',
+        region: { x: 1_080, y: 600, width: 200, height: 200 },
+        size: { width: 800, height: 800 },
+      },
+    ],
+  ],
 ];
 
 /** Bodies and the paths of all that is wrong with them. */
@@ -147,6 +191,8 @@ const INVALID: readonly (readonly [unknown, readonly string[]])[] = [
   [{ type: 'type', text: null }, ['text']],
   [{ type: 'type', text: 'x'.repeat(10_001) }, ['text']],
   [{ type: 'type', text: 'a\0' }, ['text']],
+  [{ type: 'type', text: 'a\u0007' }, ['text']],
+  [{ action: 'type', text: '\u0085' }, ['text']],
   [{ type: 'keypress', keys: [] }, ['keys']],
   [{ type: 'key', keys: ['a'], repeat: 101 }, ['repeat']],
   [{ type: 'key_down', key: 'ctrl+s' }, ['key']],
@@ -158,7 +204,7 @@ const INVALID: readonly (readonly [unknown, readonly string[]])[] = [
   [{ action: 'left_click', coordinate: [1_280, 1] }, ['coordinate']],
   [{ action: 'left_click', coordinate: { x: 1, y: 1 } }, ['coordinate']],
   [{ action: 'left_click', key: 'ctrl' }, ['key']],
-  [{ action: 'left_click_drag', coordinate: [1, 1] }, ['start_coordinate']],
+  [{ action: 'left_click_drag', start_coordinate: [1, 1] }, ['coordinate']],
   [{ action: 'key', text: 'ctrl+Retrun' }, ['text']],
   [
     { action: 'scroll', scroll_direction: 'sideways', scroll_amount: 101 },
@@ -169,12 +215,19 @@ const INVALID: readonly (readonly [unknown, readonly string[]])[] = [
 ];
 
 describe('the plan of an action', () => {
-  it.each(TYPED)('%j is %j', (action, steps) => {
+  it.each(TYPED)('with a type, %j, is %j', (action, steps) => {
     expect(stepsOf(action)).toEqual(steps);
   });
 
-  it.each(NAMED)('%j is %j', (action, steps) => {
+  it.each(NAMED)('with the name of Anthropic, %j, is %j', (action, steps) => {
     expect(stepsOf(action)).toEqual(steps);
+  });
+
+  it('is known of every action', () => {
+    const names = [...TYPED, ...NAMED].flatMap(([action]) => [
+      'action' in action ? action.action : 'type' in action ? action.type : undefined,
+    ]);
+    expect(new Set(names)).toEqual(new Set([...Object.keys(typedActions), ...Object.keys(namedActions)]));
   });
 
   it('is the same with nulls for members that the action does not have', () => {
@@ -192,7 +245,7 @@ describe('the plan of an action', () => {
     );
     expect(planActions({ type: 'wait' }, DISPLAY)).toMatchObject({
       stopOnError: true,
-      closing: null,
+      screenshot: false,
       waitMs: 1_000,
     });
   });
@@ -213,33 +266,20 @@ describe('the plan of an action', () => {
       'actions[0].x',
       'actions[0].y',
     ]);
-    expect(
-      planActions({ actions: [{ type: 'wait' }], scale: 0.5, screenshot: true }, DISPLAY).closing,
-    ).toEqual(size);
+    expect(planActions({ actions: [{ type: 'wait' }], scale: 0.5, screenshot: true }, DISPLAY)).toMatchObject(
+      { screenshot: true, screen: { size } },
+    );
   });
 
-  it('does not let go a key that an earlier key_down holds', () => {
-    const plan = planActions(
-      {
-        actions: [
-          { type: 'key_down', key: 'shift' },
-          { type: 'click', x: 1, y: 2, keys: ['shift'] },
-          { type: 'click', x: 1, y: 2, keys: ['ctrl', 'shift'] },
-          { action: 'key', text: 'shift+Tab' },
-          { type: 'key_up', key: 'shift' },
-          { action: 'key', text: 'shift+Tab' },
-        ],
-      },
-      DISPLAY,
-    );
-    expect(plan.units.map(({ actions }) => actions.flat())).toEqual([
-      [{ do: 'keys_down', keys: [SHIFT] }],
-      [move(1, 2), down(1), up(1)],
-      held([CTRL], move(1, 2), down(1), up(1)),
-      [{ do: 'chord', keys: [0xff09], times: 1 }],
-      [{ do: 'keys_up', keys: [SHIFT] }],
-      [{ do: 'chord', keys: [SHIFT, 0xff09], times: 1 }],
-    ]);
+  it('has all of its keys whatever came before it: what is down then is known only to the desktop', () => {
+    const actions = [
+      { type: 'key_down', key: 'shift' },
+      { type: 'click', x: 1, y: 2, keys: ['ctrl', 'shift'] },
+      { action: 'key', text: 'shift+Tab' },
+    ];
+    expect(
+      planActions({ actions, stopOnError: false }, DISPLAY).units.map((unit) => unit.actions.flat()),
+    ).toEqual(actions.map((action) => stepsOf(action)));
   });
 });
 
@@ -255,6 +295,20 @@ describe('a request that is not valid', () => {
         actions: [{ type: 'click', x: -1, y: 2 }, { type: 'wait' }, { action: 'key', text: '' }],
       }),
     ).toEqual(['sclae', 'actions[0].x', 'actions[2].text']);
+  });
+
+  it('is refused for the pixels that no scale allows if its scale is wrong', () => {
+    const actions = [
+      { type: 'move', x: 1_280, y: 799 },
+      { type: 'scroll', x: 0, y: 0, dy: 10_001 },
+    ];
+    for (const scale of [0, 2, '1']) {
+      expect(pathsOf({ scale, actions })).toEqual(['scale', 'actions[0].x', 'actions[1].dy']);
+    }
+    expect(pathsOf({ scale: 0.5, screenshot: 1, actions: [{ type: 'move', x: 640, y: 399 }] })).toEqual([
+      'screenshot',
+      'actions[0].x',
+    ]);
   });
 
   it('lists twenty unknown members at most, and cuts their names', () => {

@@ -1,10 +1,10 @@
 import { DomainError } from '@berth/kernel';
+import type { ActionPlan } from './action-plan.js';
 import { actionNamed } from './action.js';
 import { MOST_ACTIONS, readComputerCall, readTyped, safetyChecks } from './computer-call.js';
-import { sparingHeldKeys } from './held-keys.js';
 import { optionalOr, readMembers, type ValuesOf } from './member.js';
-import { namedActions } from './named-actions.js';
-import { flag, scaleFactor } from './plain-forms.js';
+import { MUST_BE_NAMED, namedActions } from './named-actions.js';
+import { flag, isScale, scaleFactor } from './plain-forms.js';
 import {
   below,
   isGiven,
@@ -14,24 +14,11 @@ import {
   type FieldProblem,
   type JsonObject,
 } from './reading.js';
-import { refusalOutputs } from './refusal-outputs.js';
-import { screenOf, type Screen } from './screen.js';
+import { refusalOutputs, type SentAction } from './refusal-outputs.js';
+import { screenOf } from './screen.js';
 import type { Size, Step } from './step.js';
 import { readToolUse } from './tool-use.js';
 import type { SafetyCheck, Unit } from './unit.js';
-
-/** What a desktop is to do for a request, and how its result is answered. */
-export interface ActionPlan {
-  /** Done in order, each with one result. */
-  readonly units: readonly Unit[];
-  /** Whether the first unit that fails is the last that is begun. */
-  readonly stopOnError: boolean;
-  /** The size of an image of the still screen to make at the end; null for none. */
-  readonly closing: Size | null;
-  readonly screen: Screen;
-  /** All waits and holds together, for the deadline. */
-  readonly waitMs: number;
-}
 
 export const batchMembers = {
   screenshot: optionalOr(false, flag),
@@ -46,25 +33,12 @@ export const batchMembers = {
  */
 export const planActions = (body: unknown, display: Size): ActionPlan => {
   const sent = sentActions(body);
-  const asWhole = new Reading(screenOf(display, 1));
-  const options = readOptions(sent, asWhole);
-  const reading = new Reading(screenOf(display, options?.scale ?? 1));
-  const units = asWhole.problems.some(({ path }) => path === 'scale' || path === 'actions')
-    ? []
-    : sent.actions.map(({ value, path }) => readUnit(value, path, reading));
-  const problems = [...asWhole.problems, ...reading.problems];
-  if (options === undefined || problems.length > 0) throw invalidAction(sent, problems);
-  return planOf(
-    units.filter((unit) => unit !== undefined),
-    options,
-    reading,
-  );
+  const reading = new Reading(screenOf(display, scaleOf(sent)));
+  const options = readMembers(batchMembers, sent.batch ?? {}, '', reading, ['actions']);
+  const units = readUnits(sent, reading);
+  if (options === undefined || reading.problems.length > 0) throw invalidAction(sent, reading.problems);
+  return planOf(units, options, reading);
 };
-
-interface SentAction {
-  readonly value: unknown;
-  readonly path: string;
-}
 
 interface SentActions {
   readonly actions: readonly SentAction[];
@@ -84,17 +58,19 @@ const sentActions = (body: unknown): SentActions => {
   };
 };
 
-type Options = ValuesOf<typeof batchMembers>;
+/** 1 if it is wrong: the other problems are then those that every scale has, as no screen is larger than the display. */
+const scaleOf = ({ batch = {} }: SentActions): number => {
+  const scale = memberOf(batch, 'scale');
+  return isScale(scale) ? scale : 1;
+};
 
-const readOptions = ({ actions, batch }: SentActions, reading: Reading): Options | undefined => {
-  const options = readMembers(batchMembers, batch ?? {}, '', reading, ['actions']);
+/** The units that could be read; none if there are too many actions. */
+const readUnits = ({ actions, batch }: SentActions, reading: Reading): readonly Unit[] => {
   const count = actions.reduce((sum, { value }) => sum + countOf(value), 0);
-  if (batch !== undefined && (actions.length === 0 || count > MOST_ACTIONS))
-    return reading.refuse(
-      'actions',
-      `must be a list of 1 to ${MOST_ACTIONS} actions, those inside items included`,
-    );
-  return options;
+  if (batch === undefined || (count > 0 && count <= MOST_ACTIONS))
+    return actions.flatMap(({ value, path }) => readUnit(value, path, reading) ?? []);
+  reading.refuse('actions', `must be a list of 1 to ${MOST_ACTIONS} actions, those inside items included`);
+  return [];
 };
 
 /** How many actions count towards the limit. */
@@ -114,14 +90,14 @@ const readUnit = (value: unknown, path: string, reading: Reading): Unit | undefi
   const name = memberOf(value, 'action');
   const named = actionNamed(namedActions, name);
   return named === undefined
-    ? reading.refuse(below(path, 'action'), `must be one of ${Object.keys(namedActions).join(', ')}`)
+    ? reading.refuse(below(path, 'action'), MUST_BE_NAMED)
     : bare(name, named.steps(value, path, reading, ['action']));
 };
 
 const bare = (type: unknown, steps: readonly Step[] | undefined): Unit | undefined =>
   steps === undefined || typeof type !== 'string'
     ? undefined
-    : { type, actions: [steps], closing: null, vendor: { kind: 'none' } };
+    : { type, actions: [steps], vendor: { kind: 'none' } };
 
 const invalidAction = (sent: SentActions, fields: readonly FieldProblem[]): DomainError =>
   new DomainError('invalid', 'invalid_action', 'Nothing was done: correct the members named in fields.', {
@@ -129,12 +105,14 @@ const invalidAction = (sent: SentActions, fields: readonly FieldProblem[]): Doma
     outputs: refusalOutputs(sent.actions, fields),
   });
 
+type Options = ValuesOf<typeof batchMembers>;
+
 const planOf = (units: readonly Unit[], options: Options, { screen, waited }: Reading): ActionPlan => {
   refusePending(units, options.acknowledged_safety_checks);
   return {
-    units: sparingHeldKeys(units),
+    units,
     stopOnError: options.stopOnError,
-    closing: options.screenshot ? screen.size : null,
+    screenshot: options.screenshot,
     screen,
     waitMs: waited,
   };

@@ -1,7 +1,8 @@
 import { isObject, memberOf, type FieldProblem } from './reading.js';
 import { failedToolResult, SKIPPED, type ToolResult } from './tool-result.js';
 
-interface SentAction {
+/** An action of a request, at its path in the body. */
+export interface SentAction {
   readonly value: unknown;
   readonly path: string;
 }

@@ -1,14 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { notchesOf, regionOf, screenOf, toCaller, toDisplay, zoomedSize } from './screen.js';
-
-const screens = fc
-  .record({
-    width: fc.integer({ min: 640, max: 2_560 }),
-    height: fc.integer({ min: 480, max: 1_600 }),
-    scale: fc.double({ min: 0.1, max: 1, noNaN: true }),
-  })
-  .map(({ scale, ...display }) => screenOf(display, scale));
+import { screens } from './valid-actions.fixture.js';
 
 const share = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const pixelOf = (side: number, part: number): number => Math.floor(side * part);
@@ -79,6 +72,8 @@ describe('a zoomed region', () => {
     expect(zoomedSize(screen, { width: 640, height: 400 })).toEqual({ width: 1_280, height: 800 });
     expect(zoomedSize(screen, { width: 100, height: 100 })).toEqual({ width: 800, height: 800 });
     expect(zoomedSize(screen, { width: 1_280, height: 10 })).toEqual({ width: 1_280, height: 10 });
+    const odd = screenOf({ width: 1_285, height: 804 }, 0.1);
+    expect(zoomedSize(odd, odd.display)).toEqual(odd.size);
     fc.assert(
       fc.property(screens, share, share, (one, across, down) => {
         const region = {

@@ -50,8 +50,12 @@ const span = (from: number, to: number, scaledLength: number, side: number, scal
   return { start, length: Math.max(1, end - start) };
 };
 
-/** The size that fills the screen's width or height with a region and keeps its shape. */
-export const zoomedSize = ({ size }: Screen, region: Size): Size => {
+/**
+ * The size that fills the screen's width or height with a region and keeps its shape. The whole display has the size of a
+ * screenshot: its sides are rounded one by one.
+ */
+export const zoomedSize = ({ display, size }: Screen, region: Size): Size => {
+  if (region.width === display.width && region.height === display.height) return size;
   const factor = Math.min(size.width / region.width, size.height / region.height);
   return {
     width: Math.max(1, Math.round(region.width * factor)),

@@ -19,8 +19,9 @@ export const click = (button: MouseButton, times: number): readonly Step[] =>
 export const press = (button: MouseButton): Step => ({ do: 'button_down', button });
 export const release = (button: MouseButton): Step => ({ do: 'button_up', button });
 
-export const drag = ([start, ...others]: readonly Point[]): readonly Step[] =>
-  start === undefined ? [] : [moveTo(start), press(LEFT), ...others.map(moveTo), release(LEFT)];
+export const drag = (from: Point | null, ...to: readonly Point[]): readonly Step[] => [
+  { do: 'drag', from, to },
+];
 
 /** Notches, positive right and down. */
 export const scroll = (right: number, down: number): readonly Step[] =>

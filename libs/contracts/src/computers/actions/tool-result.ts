@@ -49,13 +49,19 @@ export const SKIPPED = 'Not executed: an earlier computer action in this turn fa
 
 /** What is said of an action that succeeded, with members of its input. */
 export const successText = (action: ActionName, input: JsonObject): string =>
-  SUCCESS[action].replaceAll(/\{(\w+)\}/g, (_, member: string) => String(memberOf(input, member) ?? ''));
+  SUCCESS[action].replaceAll(/\{(\w+)\}/g, (_, member: string) => onOneLine(memberOf(input, member)));
+
+/** As Anthropic's package folds it: a key may be a line break, or a character that turns the direction of the text. */
+const onOneLine = (value: unknown): string =>
+  String(value)
+    .replaceAll(/[\p{Control}\p{Bidi_Control}\u2028\u2029]+/gu, ' ')
+    .trim();
 
 type Block = Pick<Extract<Vendor, { readonly kind: 'tool_use' }>, 'id' | 'toolset'>;
 
 /** The result of a block that succeeded. A position is one that the caller sees. */
-export const toolResult = (block: Block & { readonly text: string }, seen: Seen | undefined): ToolResult =>
-  resultOf(block, seen === undefined ? textOf(block.text) : contentOf(seen));
+export const toolResult = (block: Block & { readonly text: string }, seen: Seen | null): ToolResult =>
+  resultOf(block, seen === null ? textOf(block.text) : contentOf(seen));
 
 const textOf = (text: string): ToolResultContent => ({ type: 'text', text });
 

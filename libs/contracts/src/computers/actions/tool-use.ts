@@ -1,6 +1,8 @@
 import Type from 'typebox';
+import { orNull } from '../../schema/index.js';
 import { actionNamed } from './action.js';
 import {
+  MUST_BE_NAMED,
   namedActions,
   namedActionSchema,
   type ActionName,
@@ -48,7 +50,7 @@ export const toolUseSchemas = [
       type: Type.Literal('tool_use'),
       id: name.schema,
       name: Type.Literal(one),
-      input: Type.Optional(Type.Union([schema({}), Type.Null()])),
+      input: Type.Optional(orNull(schema({}))),
       toolset_name: Type.Literal(COMPUTER),
     }),
   ),
@@ -67,20 +69,17 @@ export const readToolUse = (block: JsonObject, path: string, reading: Reading): 
   return {
     type,
     actions: [steps],
-    closing: null,
     vendor: { kind: 'tool_use', id, toolset, text: successText(type, input) },
   };
 };
 
 const isActionName = (value: unknown): value is ActionName => actionNamed(namedActions, value) !== undefined;
 
-const known = `must be one of ${Object.keys(namedActions).join(', ')}`;
-
 const memberName = (block: JsonObject, path: string, reading: Reading): ActionName | undefined => {
   if (memberOf(block, 'toolset_name') !== COMPUTER)
     return reading.refuse(below(path, 'toolset_name'), `must be "${COMPUTER}": other toolsets are not ours`);
   const member = memberOf(block, 'name');
-  return isActionName(member) ? member : reading.refuse(below(path, 'name'), known);
+  return isActionName(member) ? member : reading.refuse(below(path, 'name'), MUST_BE_NAMED);
 };
 
 const toolAction = (
@@ -97,5 +96,5 @@ const toolAction = (
     );
   if (tool !== COMPUTER) return reading.refuse(below(path, 'name'), `must be "${COMPUTER}"`);
   const one = memberOf(input, 'action');
-  return isActionName(one) ? one : reading.refuse(below(path, 'input.action'), known);
+  return isActionName(one) ? one : reading.refuse(below(path, 'input.action'), MUST_BE_NAMED);
 };

@@ -50,7 +50,9 @@ export const typedActions = {
   move: action({ ...at, keys }, (values, screen) => holding(values.keys, [moveToSeen(values, screen)])),
   mouse_down: action({ button: mouseButton, keys }, (values) => holding(values.keys, [press(values.button)])),
   mouse_up: action({ button: mouseButton, keys }, (values) => holding(values.keys, [release(values.button)])),
-  drag: action({ path: required(dragPath), keys }, (values) => holding(values.keys, drag(values.path))),
+  drag: action({ path: required(dragPath), keys }, ({ path: [from = null, ...to], ...values }) =>
+    holding(values.keys, drag(from, ...to)),
+  ),
   scroll: action(
     {
       ...at,

@@ -1,4 +1,4 @@
-import type { Size, Step } from './step.js';
+import type { Step } from './step.js';
 
 /** A check that OpenAI wants a person to acknowledge before the actions of an item. */
 export type SafetyCheck = {
@@ -23,9 +23,10 @@ export type Vendor =
 export interface Unit {
   /** The name of the action, or `computer_call`. */
   readonly type: string;
-  /** The steps of each action. */
+  /** The steps of each action. The first action that fails is the last that is begun. */
   readonly actions: readonly (readonly Step[])[];
-  /** The size of an image of the still screen to make at the end, however the unit ends and also if it is skipped. */
-  readonly closing: Size | null;
   readonly vendor: Vendor;
 }
+
+/** Whether a unit is answered with an image of the still screen, however it ends and also if it is skipped. */
+export const hasClosingImage = ({ vendor }: Unit): boolean => vendor.kind === 'computer_call';

@@ -100,7 +100,7 @@ export const namedMembers = (screen: Screen) => {
     left_mouse_down: fc.constant({}),
     left_mouse_up: fc.constant({}),
     left_click: click,
-    left_click_drag: fc.record({ start_coordinate: pair, coordinate: pair, ...held }),
+    left_click_drag: fc.record({ start_coordinate: opt(pair), coordinate: pair, ...held }),
     right_click: click,
     middle_click: click,
     double_click: click,

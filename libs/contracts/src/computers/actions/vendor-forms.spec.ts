@@ -1,23 +1,10 @@
-import { isDomainError, type DomainError } from '@berth/kernel';
 import { describe, expect, it } from 'vitest';
 import { planActions } from './plan-actions.js';
+import { DISPLAY, pathsOf, refusalOf } from './refusals.fixture.js';
 import { itemSession, toolsetSession, toolSession } from './sessions.fixture.js';
+import { hasClosingImage } from './unit.js';
 
-const DISPLAY = { width: 1_280, height: 800 };
 const SKIPPED = 'Not executed: an earlier computer action in this turn failed.';
-
-const refusalOf = (body: unknown): DomainError => {
-  try {
-    planActions(body, DISPLAY);
-  } catch (error) {
-    if (isDomainError(error)) return error;
-    throw error;
-  }
-  throw new Error('it was not refused');
-};
-
-const pathsOf = (body: unknown): readonly string[] =>
-  (refusalOf(body).context['fields'] as readonly { readonly path: string }[]).map(({ path }) => path);
 
 const block = { type: 'tool_use', id: 'toolu_1' };
 const wait = { type: 'wait', ms: 0 };
@@ -72,7 +59,7 @@ describe('sessions in the forms of both vendors', () => {
     );
     expect(units.map(({ type }) => type)).toEqual(['wait', 'key', 'left_click', 'type', 'computer_call']);
     expect(units.at(-1)?.actions).toHaveLength(7);
-    expect(units.map(({ closing }) => closing !== null)).toEqual([false, false, false, false, true]);
+    expect(units.map(hasClosingImage)).toEqual([false, false, false, false, true]);
   });
 });
 
@@ -150,7 +137,9 @@ describe('a computer_call item', () => {
   });
 
   it('takes no image for a screenshot inside it: one is made at its end', () => {
-    expect(planActions(itemSession[0], DISPLAY).units).toMatchObject([{ actions: [[]], closing: DISPLAY }]);
+    expect(planActions(itemSession[0], DISPLAY).units).toMatchObject([
+      { actions: [[]], vendor: { kind: 'computer_call' } },
+    ]);
   });
 
   it('with pending checks waits for all of them to be named by their ids', () => {

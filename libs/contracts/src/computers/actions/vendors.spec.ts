@@ -6,20 +6,22 @@ import { ComputerToolset, type ComputerDriver } from 'openai/helpers/computer';
 import { describe, expect, it } from 'vitest';
 import {
   answerActions,
+  hasClosingImage,
   planActions,
   type ActionPlan,
   type ComputerCall,
   type ComputerCallOutput,
   type PlanOutcome,
+  type Seen,
   type ToolResult,
   type ToolsetUse,
   type TypedAction,
 } from '../index.js';
 import { namedActions, type ActionName, type NamedActionMembers } from './named-actions.js';
 import { itemSession, toolsetSession, toolSession } from './sessions.fixture.js';
+import { DISPLAY } from './refusals.fixture.js';
 import type { Unit } from './unit.js';
 
-const DISPLAY = { width: 1_280, height: 800 };
 const IMAGE = {
   format: 'png',
   width: 1_280,
@@ -80,16 +82,19 @@ const accepted = {
 
 /** What a desktop reports that did all it was asked for. */
 const allDone = (plan: ActionPlan): PlanOutcome => ({
-  units: plan.units.map((unit) => ({ error: null, ...seenBy(unit) })),
+  units: plan.units.map((unit) => ({
+    error: null,
+    ...(hasClosingImage(unit) ? { closing: IMAGE } : { seen: seenBy(unit) }),
+  })),
   cursor: CURSOR,
+  closing: null,
   durationMs: 1,
 });
 
-const seenBy = ({ actions, closing }: Unit) => {
+const seenBy = ({ actions }: Unit): Seen | null => {
   const last = actions.at(-1)?.at(-1)?.do;
-  if (closing !== null || last === 'screenshot' || last === 'zoom')
-    return { seen: { kind: 'image', image: IMAGE } } as const;
-  return last === 'cursor_position' ? ({ seen: { kind: 'position', ...CURSOR } } as const) : {};
+  if (last === 'screenshot' || last === 'zoom') return { kind: 'image', image: IMAGE };
+  return last === 'cursor_position' ? { kind: 'position', ...CURSOR } : null;
 };
 
 const outputsFor = (actions: readonly unknown[]) => {
@@ -141,6 +146,20 @@ describe("Anthropic's actions", () => {
     const theirs = await Promise.all(toolsetSession.map((block) => desktop.toolResult({ ...block })));
     expect(outputsFor(toolsetSession.map(accepted.block))).toEqual(theirs);
   });
+
+  it.each(['\n', ' ', '\u200f', '\u2028', 'ctrl+\t'])(
+    'are answered on one line as by its own package, with the key %j too',
+    async (text) => {
+      const block = {
+        type: 'tool_use',
+        id: 'toolu_1',
+        name: 'key',
+        input: { text },
+        toolset_name: 'computer',
+      } as const;
+      expect(outputsFor([block])).toEqual([await new Desktop().toolResult(block)]);
+    },
+  );
 
   it('are answered without a toolset when they are calls of the older tool', () => {
     const outputs = outputsFor(toolSession);

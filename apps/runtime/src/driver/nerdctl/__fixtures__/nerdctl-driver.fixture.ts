@@ -5,7 +5,7 @@ import { containerTestHost, loadTestImage } from '@berth/testing';
 import { GUEST_MAIN, quietLog, TEST_TEMPLATES } from '../../../__fixtures__/host.fixture.js';
 import type { DriverUnderTest } from '../../driver-contract/driver.fixture.js';
 import type { Driver } from '../../driver.js';
-import { instanceOf, namespaceOf } from '../installation.js';
+import { instanceOf, namespaceOf } from '@berth/host-requirements';
 import type { NerdctlDriverOptions } from '../nerdctl-host.js';
 import { NerdctlDriver } from '../nerdctl.driver.js';
 

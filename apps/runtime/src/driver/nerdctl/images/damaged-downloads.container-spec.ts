@@ -6,7 +6,7 @@ import { containerTestHost, ImageRegistry } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DriverFixture } from '../../driver-contract/driver.fixture.js';
 import { nerdctlDriverUnderTest } from '../__fixtures__/nerdctl-driver.fixture.js';
-import { instanceOf, namespaceOf } from '../installation.js';
+import { instanceOf, namespaceOf } from '@berth/host-requirements';
 
 describe('an image', () => {
   let folder: string;

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { DriverFixture, type StartedBox } from '../../driver-contract/driver.fixture.js';
 import type { OutsideNetwork } from '../__fixtures__/outside-network.fixture.js';
 import { attemptFrom, tcp } from '../__fixtures__/network-probe.fixture.js';
-import { instanceOf } from '../installation.js';
+import { instanceOf } from '@berth/host-requirements';
 
 const PUBLIC = tcp('198.51.100.7');
 const PRIVATE = tcp('192.168.77.1');

@@ -1,4 +1,4 @@
-import { namespaceOf } from '../installation.js';
+import { namespaceOf } from '@berth/host-requirements';
 
 /** Addresses of one agent. */
 export interface AgentAddresses {

@@ -1,0 +1,28 @@
+import { randomUUID } from 'node:crypto';
+import { createWriteStream, rmSync } from 'node:fs';
+import { mkdir, rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Writes a file that is there only once it is whole: a failure or a signal leaves nothing behind. */
+export const writeWhole = async (path: string, content: AsyncIterable<Uint8Array>): Promise<void> => {
+  await mkdir(dirname(path), { recursive: true });
+  const part = `${path}.${randomUUID()}.part`;
+  const remove = (): void => rmSync(part, { force: true });
+  const leave = (signal: NodeJS.Signals): void => {
+    remove();
+    // Without our handler the signal ends this program.
+    for (const one of SIGNALS) process.removeListener(one, leave);
+    process.kill(process.pid, signal);
+  };
+  for (const signal of SIGNALS) process.once(signal, leave);
+  try {
+    await pipeline(content, createWriteStream(part, { flags: 'wx' }));
+    await rename(part, path);
+  } finally {
+    for (const signal of SIGNALS) process.removeListener(signal, leave);
+    remove();
+  }
+};
