@@ -130,8 +130,8 @@ export const COMPUTER_ACTIONS = [
   {
     guarantee: 'A letter is unshifted.',
     file: KEYS,
-    find: '(isCharacter(lower) ? lower : character).codePointAt(0)',
-    replace: '(isCharacter(lower) ? character : lower).codePointAt(0)',
+    find: 'characterKeysymOf(isCharacter(lower) ? lower : character)',
+    replace: 'characterKeysymOf(isCharacter(lower) ? character : lower)',
     test: KEYS_SPEC,
     title: 'has letters unshifted, but for a capital alone in a text',
   },
