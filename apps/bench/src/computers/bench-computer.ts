@@ -2,7 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BenchError } from '../bench-error.js';
 import type { ApiClient } from '../programs/api-client.js';
 import type { BerthProgram } from '../programs/berth-program.js';
-import { listTree, processTree, type ListedProcess, type ProcessMemory } from '../programs/process-memory.js';
+import {
+  kindOf,
+  listTree,
+  processTree,
+  X_SERVER,
+  type ListedProcess,
+  type ProcessMemory,
+} from '../programs/process-memory.js';
 
 interface ComputerState {
   readonly id: string;
@@ -89,6 +96,13 @@ export class BenchComputer {
   /** The memory of its processes, its guest included. */
   async memory(): Promise<readonly ProcessMemory[]> {
     return (await processTree(this.berth.program.pid)).filter(({ pid }) => !this.earlier.has(pid));
+  }
+
+  /** The process id of its X server. */
+  async serverPid(): Promise<number> {
+    const server = (await this.#processes()).find((one) => kindOf(one, 0) === X_SERVER);
+    if (server === undefined) throw new BenchError('The computer has no X server.');
+    return server.pid;
   }
 
   async remove(): Promise<void> {

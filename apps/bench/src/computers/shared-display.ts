@@ -19,7 +19,10 @@ export class SharedDisplay {
 
   static async of(computer: BenchComputer, { env }: BenchContext): Promise<SharedDisplay> {
     const printed = await computer.run('printf "%s\\n" "$DISPLAY" "$XAUTHORITY" "$XDG_RUNTIME_DIR"');
-    const [DISPLAY = '', XAUTHORITY = '', runtime = ''] = printed.split('\n');
+    const [DISPLAY = '', authority = '', runtime = ''] = printed.split('\n');
+    // The computer may have mounts of its own, which its X server sees.
+    const root = `/proc/${await computer.serverPid()}/root`;
+    const XAUTHORITY = `${root}${authority}`;
     const folders = usualFolders(env);
     const tools = new Map<Tool, CommandLine>();
     for (const tool of Object.keys(TOOLS) as Tool[]) {
@@ -27,7 +30,7 @@ export class SharedDisplay {
       if (command !== undefined)
         tools.set(tool, { command, args: [], env: childEnvironment(env, { DISPLAY, XAUTHORITY }) });
     }
-    return new SharedDisplay(tools, join(runtime, 'vnc'));
+    return new SharedDisplay(tools, join(root, runtime, 'vnc'));
   }
 
   has(tool: Tool): boolean {

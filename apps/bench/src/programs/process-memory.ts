@@ -20,8 +20,11 @@ export interface ListedProcess {
 
 const KB_PER_MB = 1024;
 
+/** The kind of the X server of a computer. */
+export const X_SERVER = 'X server';
+
 const KINDS: readonly (readonly [string, RegExp])[] = [
-  ['X server', /^\S*Xvnc /],
+  [X_SERVER, /^\S*Xvnc /],
   ['window manager', /^\S*openbox /],
   ['panel', /^\S*tint2 /],
   ['PostgreSQL', /postgres/],
