@@ -55,7 +55,7 @@ const measure = async (
     await screenshots(context, computer, display),
     await clicks(context, computer, display),
     ...(await typing(context, computer, display)),
-    ...(await compareUpdates(context, computer, display, cleanUp)),
+    ...(await compareUpdates(context, computer, cleanUp)),
     await warmWake(context, computer),
     await coldWake(context, computer),
     awake,
