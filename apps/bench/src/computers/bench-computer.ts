@@ -3,6 +3,7 @@ import { BenchError } from '../bench-error.js';
 import type { ApiClient } from '../programs/api-client.js';
 import type { BerthProgram } from '../programs/berth-program.js';
 import {
+  GUEST,
   kindOf,
   listTree,
   processTree,
@@ -34,7 +35,7 @@ export class BenchComputer {
   private constructor(
     private readonly berth: BerthProgram,
     private readonly path: string,
-    /** The processes that the Berth had before. */
+    /** Processes that the Berth had before. */
     private readonly earlier: ReadonlySet<number>,
   ) {}
 
@@ -95,7 +96,8 @@ export class BenchComputer {
 
   /** The memory of its processes, its guest included. */
   async memory(): Promise<readonly ProcessMemory[]> {
-    return (await processTree(this.berth.program.pid)).filter(({ pid }) => !this.earlier.has(pid));
+    const own = new Set((await this.#processes()).map(({ pid }) => pid));
+    return (await processTree(this.berth.program.pid)).filter(({ pid }) => own.has(pid));
   }
 
   /** The process id of its X server. */
@@ -109,8 +111,11 @@ export class BenchComputer {
     await this.api.call('DELETE', this.path);
   }
 
+  /** Its guest and what that started; the other parts of a Berth start processes too. */
   async #processes(): Promise<readonly ListedProcess[]> {
-    return (await listTree(this.berth.program.pid)).filter(({ pid }) => !this.earlier.has(pid));
+    const all = await listTree(this.berth.program.pid);
+    const guests = all.filter((one) => kindOf(one, 0) === GUEST && !this.earlier.has(one.pid));
+    return (await Promise.all(guests.map(({ pid }) => listTree(pid)))).flat();
   }
 
   async #until(wanted: string): Promise<void> {

@@ -22,6 +22,7 @@ const KB_PER_MB = 1024;
 
 /** The kind of the X server of a computer. */
 export const X_SERVER = 'X server';
+export const GUEST = 'guest';
 
 const KINDS: readonly (readonly [string, RegExp])[] = [
   [X_SERVER, /^\S*Xvnc /],
@@ -30,7 +31,7 @@ const KINDS: readonly (readonly [string, RegExp])[] = [
   ['PostgreSQL', /postgres/],
   ['nats-server', /nats-server/],
   ['event log', /event-store\/main\.js/],
-  ['guest', /guest/],
+  [GUEST, /guest/],
   ['echo program', /agent\.mjs/],
 ];
 
