@@ -1,6 +1,7 @@
 import { ACCOUNTS } from './accounts.breaks.mjs';
 import { AGENTS } from './agents.breaks.mjs';
 import { CLI } from './cli.breaks.mjs';
+import { COMPUTER_COMMANDS } from './computer-commands.breaks.mjs';
 import { COMPUTER_ACTIONS } from './computer-actions.breaks.mjs';
 import { COMPUTER_HOSTS } from './computer-hosts.breaks.mjs';
 import { DESKTOPS } from './desktops.breaks.mjs';
@@ -22,6 +23,7 @@ const AREAS = {
   accounts: ACCOUNTS,
   agents: AGENTS,
   cli: CLI,
+  'computer-commands': COMPUTER_COMMANDS,
   desktops: DESKTOPS,
   doors: DOORS,
   'end-users': END_USERS,
