@@ -4,6 +4,7 @@ import { CLI } from './cli.breaks.mjs';
 import { COMPUTER_COMMANDS } from './computer-commands.breaks.mjs';
 import { COMPUTER_ACTIONS } from './computer-actions.breaks.mjs';
 import { COMPUTER_HOSTS } from './computer-hosts.breaks.mjs';
+import { COMPUTERS_GATEWAY } from './computers-gateway.breaks.mjs';
 import { DESKTOPS } from './desktops.breaks.mjs';
 import { DOORS } from './doors.breaks.mjs';
 import { END_USERS } from './end-users.breaks.mjs';
@@ -36,6 +37,7 @@ const AREAS = {
   usage: USAGE,
   'computer-actions': COMPUTER_ACTIONS,
   'computer-hosts': COMPUTER_HOSTS,
+  'computers-gateway': COMPUTERS_GATEWAY,
 };
 
 export const AREA_NAMES = Object.keys(AREAS);
