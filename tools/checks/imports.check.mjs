@@ -19,6 +19,8 @@ const BENCH = '@berth/bench';
 const USED_BY_PLATFORM = new Set([
   '@berth/operations → @berth/contracts/operations',
   '@berth/agent-client → @berth/contracts/agents',
+  '@berth/agent-client → @berth/contracts/computers',
+  '@berth/agent-client → @berth/contracts/runtime',
   '@berth/personal-data → @berth/contracts/end-users',
 ]);
 
