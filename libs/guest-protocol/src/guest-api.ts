@@ -67,8 +67,8 @@ export const GUEST_ROUTES = {
    */
   precludeExecution: { method: 'POST', path: '/v1/executions/preclude' },
   /**
-   * `{}` → `{}`: ends all running executions as `failed` before the agent is frozen or stopped. The guest starts no new
-   * ones until the next `health` request.
+   * `{}` → `{}`: ends all running executions as `failed` before the agent is frozen or stopped, and batches of actions and
+   * viewers of a desktop. The guest starts no new ones until the next `health` request.
    */
   failExecutions: { method: 'POST', path: '/v1/executions/fail' },
   /**
@@ -114,7 +114,8 @@ export const GUEST_ROUTES = {
   /**
    * The routes of a desktop, which only a guest with one has. JSON of a plan, see `planActions` of the contract `computers`
    * → one line of JSON, a `PlanOutcome`, after an empty line each second. Batches run one at a time, in order of arrival,
-   * and to their end also if the caller hangs up. Errors: conflict `taken_over`; exhausted `too_many_batches`.
+   * and to their end also if the caller hangs up. A response that is broken off tells that the outcome is unknown. Errors:
+   * conflict `taken_over`; exhausted `too_many_batches`; unavailable `agent_unavailable`.
    */
   actions: { method: 'POST', path: '/v1/desktop/actions' },
   /** Query `format`, `quality`, `scale` → the image; headers `berth-width`, `berth-height`, `berth-captured-at`. */

@@ -49,6 +49,7 @@ export class DesktopLife implements Life<ServingDesktop> {
     // Without its connection a desktop is of no use, also if the X server lives on.
     detach(desktop.lost.then(() => this.#lost.resolve()));
     await desktop.paintWallpaper();
+    await desktop.untilManaged();
     return desktop;
   }
 

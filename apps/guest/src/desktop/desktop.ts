@@ -6,6 +6,7 @@ import { XInput } from './input/x-input.js';
 import { FrameSource } from './screen/frame-source.js';
 import { Screen } from './screen/screen.js';
 import { paintWallpaper } from './session/wallpaper.js';
+import { untilManaged } from './session/window-manager.js';
 import { XConnection, type XDisplay } from './x11/x-connection.js';
 import { packRequest } from './x11/x-packing.js';
 
@@ -17,6 +18,8 @@ export interface Desktop {
   readonly screen: Screen;
   /** Paints the background, which stays as long as this connection. */
   readonly paintWallpaper: () => Promise<void>;
+  /** Resolves when a window manager has taken the display, after 5 s at the latest. */
+  readonly untilManaged: () => Promise<void>;
   /** Resolves with the reason when the X server has ended; from then on every call fails with it. */
   readonly lost: Promise<Error>;
   close(): void;
@@ -40,6 +43,7 @@ export const openDesktop = async (display: XDisplay): Promise<Desktop> => {
       clipboard,
       screen: new Screen(source),
       paintWallpaper: () => paintWallpaper(connection),
+      untilManaged: () => untilManaged(connection),
       lost: connection.lost,
       close: () => connection.close(),
     };

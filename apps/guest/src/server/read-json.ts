@@ -5,11 +5,15 @@ import { GUEST_LIMITS } from '@berth/guest-protocol';
 /** Time limit for a JSON body, which a runtime on the same machine sends at once. */
 const JSON_BODY_MS = 60_000;
 
-/** The JSON of a request's body; undefined without one. Errors: too_large `payload_too_large`, invalid `invalid_request`. */
-export const readJson = async (request: IncomingMessage): Promise<unknown> => {
+/** The JSON of a request's body; undefined without one. Errors: those of `readBody` and `parseJson`. */
+export const readJson = async (request: IncomingMessage): Promise<unknown> =>
+  parseJson(await readBody(request));
+
+/** The body of a request that has JSON. Errors: too_large `payload_too_large`. */
+export const readBody = async (request: IncomingMessage): Promise<Buffer> => {
   const late = setTimeout(() => request.destroy(), JSON_BODY_MS);
   try {
-    return parseJson(await readAll(request));
+    return await readAll(request);
   } finally {
     clearTimeout(late);
   }
@@ -29,7 +33,8 @@ const readAll = async (request: IncomingMessage): Promise<Buffer> => {
   return Buffer.concat(chunks);
 };
 
-const parseJson = (bytes: Buffer): unknown => {
+/** Errors: invalid `invalid_request`. */
+export const parseJson = (bytes: Buffer): unknown => {
   if (bytes.length === 0) return undefined;
   try {
     return JSON.parse(bytes.toString('utf8')) as unknown;

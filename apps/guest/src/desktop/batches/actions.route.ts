@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { GUEST_ROUTES } from '@berth/guest-protocol';
 import type { ActionPlan } from '@berth/contracts/computers/plan';
 import { notUnderstood } from '../../guest-requests.js';
-import { readJson } from '../../server/read-json.js';
+import { parseJson, readBody } from '../../server/read-json.js';
 import type { StreamRoute } from '../../server/stream-route.js';
 import type { Batches } from './batches.js';
 import { piecesOf, type BatchOutcome } from './outcome.js';
@@ -16,7 +16,9 @@ const LINE_EVERY_MS = 1_000;
 export const actionsRoute = (batches: Batches): StreamRoute => ({
   ...GUEST_ROUTES.actions,
   stream: async ({ request, response }) => {
-    const outcome = batches.accept(readPlan(await readJson(request)));
+    const body = await readBody(request);
+    // A plan is read when its turn comes: a hundred that wait would fill the memory of the guest.
+    const outcome = batches.accept(() => readPlan(parseJson(body)));
     response.writeHead(200, { 'content-type': 'application/json' });
     response.flushHeaders();
     const lines = setInterval(() => response.write('\n'), LINE_EVERY_MS);

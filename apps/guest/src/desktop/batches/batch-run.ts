@@ -51,6 +51,7 @@ export class BatchRun {
       return {
         units,
         closing: needsClosingImage(this.plan, units.length) ? await this.#stillScreen() : null,
+        // Fails if the desktop is lost.
         cursor: await pointer.position(),
         durationMs: Math.round(performance.now() - startedAt),
       };
@@ -137,14 +138,14 @@ export class BatchRun {
     return desktop.screen.capture({ ...PNG, size: { width: side(width), height: side(height) } });
   }
 
-  /** Throws what leaves nothing to be said of the batch. */
+  /** Throws if the batch is ended. */
   #toError(reason: unknown): ActionError {
     const { interruption } = this.ground;
     const cause: unknown = interruption.aborted ? interruption.reason : reason;
     if (!isDomainError(cause))
       return { code: 'action_failed', message: 'The desktop did not carry the action out.' };
     const { code, message } = cause;
-    if (code === 'display_lost' || (interruption.aborted && code !== 'taken_over')) throw cause;
+    if (interruption.aborted && code !== 'taken_over') throw cause;
     return { code, message };
   }
 }

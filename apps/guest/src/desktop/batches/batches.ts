@@ -26,13 +26,13 @@ export class Batches {
 
   /**
    * Errors of the call, with nothing done: conflict `taken_over`; exhausted `too_many_batches`; unavailable
-   * `agent_unavailable`. If the outcome rejects, nothing is known of what was done.
+   * `agent_unavailable`. The plan is read when its turn comes. If the outcome rejects, nothing is known of what was done.
    */
-  accept(plan: ActionPlan): Promise<BatchOutcome> {
+  accept(readPlan: () => ActionPlan): Promise<BatchOutcome> {
     this.#end.signal.throwIfAborted();
     this.#takeover.signal.throwIfAborted();
     if (this.#accepted.size > MOST_WAITING) throw tooMany();
-    const outcome = this.#lane.run(() => this.#run(plan), this.#end.signal);
+    const outcome = this.#lane.run(() => this.#run(readPlan()), this.#end.signal);
     this.#accepted.add(outcome);
     const over = (): void => void this.#accepted.delete(outcome);
     outcome.then(over, over);

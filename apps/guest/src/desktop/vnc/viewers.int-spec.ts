@@ -147,7 +147,7 @@ describe('viewers', () => {
   );
 
   it('that take over have the keys and buttons let go that the action under way holds', async () => {
-    const holding = computer.act({ action: 'hold_key', text: 'ctrl', duration: 60 });
+    const holding = computer.act({ action: 'hold_key', text: 'ctrl', duration: 20 });
     const kinds: string[] = [];
     const seen = async (): Promise<readonly string[]> => {
       kinds.push(...(await window.read()).map(({ kind }) => kind));
@@ -155,7 +155,7 @@ describe('viewers', () => {
     };
     await expect.poll(seen).toEqual(['key']);
     await computer.view('vws_1', 'control', true);
-    await holding;
+    expect((await holding).units).toMatchObject([{ error: { code: 'taken_over' } }]);
     expect(await seen()).toEqual(['key', 'keyUp']);
   });
 
