@@ -107,9 +107,9 @@ export const AGENTS = [
   },
   {
     guarantee: '100 wakes at once cause one start.',
-    file: 'apps/agents/src/agent/transition-runs.ts',
-    find: 'decisionOf(this.agents.known(agentId)) <= current.run.decision)',
-    replace: 'decisionOf(this.agents.known(agentId)) < 0 * current.run.decision)',
+    file: 'libs/platform/boxes/src/transition-runs.ts',
+    find: 'decisionOf(this.boxes.known(boxId)) <= current.run.decision)',
+    replace: 'decisionOf(this.boxes.known(boxId)) < 0 * current.run.decision)',
     test: 'apps/agents/src/agent/agent-lifecycle.spec.ts',
     title: 'is requested once by any number of drives at the same time',
   },

@@ -54,7 +54,7 @@ export const INSTALLATIONS = [
   // 8. Hosts lost, returned, revoked, with TLS; stale epochs are refused.
   {
     guarantee: 'A host that was silent for 30 s is lost.',
-    file: 'apps/agents/src/host/host-silence.ts',
+    file: 'libs/platform/boxes/src/host-silence.ts',
     find: '[...this.#hosts].filter(([, { since }]) => now - since >= LOST_AFTER_MS)',
     replace: '[...this.#hosts].filter(([, { since }]) => now - since >= LOST_AFTER_MS + 5_000)',
     test: 'apps/agents/src/timers/lost-hosts.spec.ts',
@@ -62,7 +62,7 @@ export const INSTALLATIONS = [
   },
   {
     guarantee: 'A silence that nothing could be heard in is none of the hosts.',
-    file: 'apps/agents/src/host/host-silence.ts',
+    file: 'libs/platform/boxes/src/host-silence.ts',
     find: 'now - this.#heardAt > DEAF_AFTER_MS ? new Map() : this.#hosts;',
     replace: 'now - this.#heardAt > 100 * DEAF_AFTER_MS ? new Map() : this.#hosts;',
     test: 'apps/agents/src/timers/lost-hosts.spec.ts',

@@ -2,7 +2,7 @@ import { AgentClient } from '@berth/agent-client';
 import { accountsRequests } from '@berth/contracts/accounts';
 import { Requester } from '@berth/messaging';
 import { SecretBox } from '@berth/persistence';
-import { EndUserKeys } from '@berth/personal-data';
+import { EndUserKeys, KeptKeys, ResourceOwners } from '@berth/personal-data';
 import { OperatorSettings } from '@berth/operator-file';
 import { PlatformModule, ProjectionModule, RelayModule, ServiceContext } from '@berth/service';
 import { Module } from '@nestjs/common';
@@ -63,7 +63,7 @@ import { EnvVault } from './env/env-vault.js';
 import { AnnounceHostHandler } from './host/announce-host.js';
 import { HostCommandHandler } from './host/host.command-handler.js';
 import { HostDirectory } from './host/host-directory.js';
-import { HostHearing } from './host/host-hearing.js';
+import { HostHearing, AccountSuspensions, EndUserSuspensions, OwnerSuspensionQuery } from '@berth/boxes';
 import { hostListProjection } from './host/host-list.projection.js';
 import { HostListQuery } from './host/host-list.query.js';
 import { HostProbe } from './host/host-probe.js';
@@ -75,8 +75,6 @@ import { Placement } from './host/placement.js';
 import { ObservationHandler } from './host/report-observation.js';
 import { migrations } from './migrations/migrations.js';
 import { AgentIdentities } from './personal-data/agent-identities.js';
-import { AgentKeys } from './personal-data/agent-keys.js';
-import { AgentOwners } from './personal-data/agent-owners.js';
 import { VariableNames } from './personal-data/variable-names.js';
 import { PersonalDataNatsController } from './personal-data/personal-data.nats-controller.js';
 import { IdleTimes } from './policy/idle-times.js';
@@ -92,11 +90,8 @@ import {
   AgentOfEndUserStreams,
 } from './reservation/reservation.streams.js';
 import { Reservations } from './reservation/reservations.js';
-import { AccountSuspensions } from './suspension/account-suspensions.js';
 import { EndUserStandingHandler } from './suspension/end-user-standing.handler.js';
 import { EndUserStandingNatsController } from './suspension/end-user-standing.nats-controller.js';
-import { EndUserSuspensions } from './suspension/end-user-suspensions.js';
-import { OwnerSuspensionQuery } from './suspension/owner-suspension.js';
 import { TemplateCatalogue } from './templates/template-catalogue.js';
 import { CapThresholdsStreams } from './thresholds/cap-thresholds.streams.js';
 import { CapUseQuery } from './thresholds/cap-use.query.js';
@@ -188,9 +183,9 @@ const GATHER_MS = 100;
     OpenAppHandler,
 
     EndUserKeys,
-    AgentKeys,
+    KeptKeys,
     AgentIdentities,
-    AgentOwners,
+    ResourceOwners,
     VariableNames,
 
     AuthenticateAgentQuery,

@@ -3,6 +3,7 @@ import { AccountsModule } from '@berth/accounts';
 import { AgentsModule } from '@berth/agents';
 import { AuditModule } from '@berth/audit';
 import { BillingModule } from '@berth/billing';
+import { ComputersModule } from '@berth/computers';
 import { DeliveryModule } from '@berth/delivery';
 import { EndUsersModule } from '@berth/end-users';
 import { ExecModule } from '@berth/exec';
@@ -17,6 +18,7 @@ export const SERVICE_MODULES: readonly ServiceModule[] = [
   AgentsModule,
   AuditModule,
   BillingModule,
+  ComputersModule,
   DeliveryModule,
   EndUsersModule,
   ExecModule,

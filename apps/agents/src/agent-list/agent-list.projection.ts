@@ -2,7 +2,7 @@ import { tablesBehindViews, type Projection, type RecordedEvent } from '@berth/e
 import type { SecretBox, SqlRunner } from '@berth/persistence';
 import { agentCodec } from '../agent/agent.events.js';
 import type { AgentEvent } from '../agent/agent.js';
-import { keysOfAgents } from '../personal-data/agent-keys.js';
+import { keptKeysOf } from '@berth/personal-data';
 import { identityFrom } from '../personal-data/agent-identity.js';
 import { evolveRow, type AgentRow, type OpenIdentity } from './agent-row.js';
 
@@ -97,7 +97,7 @@ const applyTo = async (
   byAgent: ReadonlyMap<string, readonly AgentEvent[]>,
 ): Promise<void> => {
   const rows = await loadRows(tx, suffix, [...byAgent.keys()]);
-  const keys = await keysOfAgents(tx, box, [...byAgent.values()].flatMap(ownersIn));
+  const keys = await keptKeysOf(tx, box, [...byAgent.values()].flatMap(ownersIn));
   const open: OpenIdentity = ({ agentId, personal }) =>
     identityFrom(keys.get(personal.endUserId ?? ''), agentId, personal);
   for (const [id, events] of byAgent)

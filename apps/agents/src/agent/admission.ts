@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { CapRule } from '../caps/cap-rule.js';
-import { OwnerSuspensionQuery } from '../suspension/owner-suspension.js';
+import { OwnerSuspensionQuery } from '@berth/boxes';
 import type { Act, AdmittedWake, Wake } from './act.js';
 import type { Owner } from './owner.js';
 

@@ -11,7 +11,7 @@ import { countStart } from './agent-metrics.js';
 import { AgentCommandHandler, systemOrigin, type CommandOrigin } from './agent.command-handler.js';
 import type { Agent, LiveAgent, Resources } from './agent.js';
 import { StartRecipe } from './start-recipe.js';
-import { TransitionRuns, type DriveResult } from './transition-runs.js';
+import { TransitionRuns, type DriveResult } from '@berth/boxes';
 
 /**
  * Carries out the transitions that are in progress according to the log: starts, thaws, stops and removals. Each request
@@ -19,7 +19,7 @@ import { TransitionRuns, type DriveResult } from './transition-runs.js';
  */
 @Injectable()
 export class AgentLifecycle {
-  private readonly runs: TransitionRuns;
+  private readonly runs: TransitionRuns<Agent>;
 
   constructor(
     private readonly agents: AgentCommandHandler,

@@ -1,7 +1,7 @@
 import type { CreateAgent } from '@berth/contracts/agents';
 import { Injectable } from '@nestjs/common';
 import { toPersonalIdentity } from '../personal-data/agent-identity.js';
-import { AgentOwners } from '../personal-data/agent-owners.js';
+import { ResourceOwners } from '@berth/personal-data';
 import { TemplateCatalogue } from '../templates/template-catalogue.js';
 import type { AgentIdentity, Profile } from './agent.js';
 
@@ -12,7 +12,7 @@ const DEFAULT_IDLE_TTL_SECONDS = 900;
 export class AgentProfiles {
   constructor(
     private readonly templates: TemplateCatalogue,
-    private readonly owners: AgentOwners,
+    private readonly owners: ResourceOwners,
   ) {}
 
   /** Errors: invalid `unknown_template`, `invalid_external_id`; unavailable `service_unavailable`. */

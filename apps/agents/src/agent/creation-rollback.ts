@@ -6,7 +6,7 @@ import { CreationAttempts, type AttemptEnd } from './creation-attempts.js';
 import { CreationResources, type CreationAttempt } from './creation-resources.js';
 import { AgentOfEndUserExists } from '../reservation/reservations.js';
 import { CreationTiming } from './creation-timing.js';
-import { within } from './within.js';
+import { within } from '@berth/supervision';
 
 const isTaken = (error: unknown): boolean =>
   error instanceof AgentOfEndUserExists || (isDomainError(error) && error.code === 'agent_name_taken');

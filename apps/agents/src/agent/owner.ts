@@ -1,14 +1,8 @@
+import type { Owner } from '@berth/boxes';
 import type { AgentRow } from '../agent-list/agent-row.js';
 import type { Profile } from './agent.js';
 
-/**
- * Whose agent it is. `endUserId` is null for an agent without an end user, and for one that was stored before end users had
- * keys; no policy applies to these.
- */
-export interface Owner {
-  readonly accountId: string;
-  readonly endUserId: string | null;
-}
+export type { Owner } from '@berth/boxes';
 
 /** The owner of an agent that has an end user. */
 export interface OwnerWithEndUser extends Owner {

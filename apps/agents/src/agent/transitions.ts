@@ -12,7 +12,7 @@ import { AgentLifecycle, cannotStart, isHostUnavailable } from './agent-lifecycl
 import { ofAccount } from './ensure-awake.js';
 import type { AgentEvent } from './agent.js';
 import { wakeOf } from './wake-of.js';
-import { within } from './within.js';
+import { within } from '@berth/supervision';
 
 type SleepRequested = Extract<AgentEvent, { readonly type: 'AgentSleepRequested' }>['data'];
 

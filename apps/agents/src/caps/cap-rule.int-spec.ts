@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { OwnerAdmission } from '../agent/admission.js';
 import { silent } from '../fixtures/memory-agents.fixture.js';
 import { CappedWakes, codeOf, wakeOf, type EndUser } from '../fixtures/capped-wakes.fixture.js';
-import { EndUserSuspensions } from '../suspension/end-user-suspensions.js';
+import { EndUserSuspensions } from '@berth/boxes';
 import { SpendQuery } from '../use/spend.query.js';
 import { WakeLedger } from './wake-ledger.js';
 

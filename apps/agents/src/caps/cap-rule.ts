@@ -4,7 +4,7 @@ import { Clock } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
 import type { Wake } from '../agent/act.js';
 import type { OwnerWithEndUser } from '../agent/owner.js';
-import { refuseSuspended } from '../suspension/owner-suspension.js';
+import { refuseSuspended } from '@berth/boxes';
 import { refuseStart } from './caps.js';
 import { CheckedWakes } from './checked-wakes.js';
 import { WakeRooms } from './wake-rooms.js';

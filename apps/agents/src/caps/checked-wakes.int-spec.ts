@@ -10,7 +10,7 @@ import {
   type EndUser,
 } from '../fixtures/capped-wakes.fixture.js';
 import { silent } from '../fixtures/memory-agents.fixture.js';
-import { OwnerSuspensionQuery } from '../suspension/owner-suspension.js';
+import { OwnerSuspensionQuery } from '@berth/boxes';
 import { CapRule } from './cap-rule.js';
 import { WakeLedger } from './wake-ledger.js';
 import { ADMIT_WAKE, COUNT_WAKE, DECIDE_START, REMOVE_OLD } from './wake-statements.js';

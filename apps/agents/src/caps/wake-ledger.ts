@@ -5,7 +5,7 @@ import { Logger } from '@berth/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Wake } from '../agent/act.js';
 import type { OwnerWithEndUser } from '../agent/owner.js';
-import type { OwnerSuspension } from '../suspension/owner-suspension.js';
+import type { OwnerSuspension } from '@berth/boxes';
 import { monthOf } from '../use/agent-use.js';
 import type { StartDecision } from './caps.js';
 import { ADMIT_WAKE, COUNT_WAKE, DECIDE_START, REMOVE_OLD } from './wake-statements.js';

@@ -1,5 +1,5 @@
 import { POLICY_IN_FORCE, joinPolicy } from '../policy/policies.js';
-import { suspensionOf } from '../suspension/owner-suspension.js';
+import { suspensionOf } from '@berth/boxes';
 import { WAKE_WINDOW_MS } from '../use/end-user-use.projection.js';
 import { awakeMs } from '../use/spend.query.js';
 

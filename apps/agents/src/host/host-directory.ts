@@ -1,9 +1,7 @@
 import type { HostFigures } from '@berth/contracts/agents';
+import { LOST_AFTER_SECONDS, type SeenHost } from '@berth/boxes';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
-
-/** A host that is silent for this long counts as lost. Hosts announce themselves every 10 s. */
-export const LOST_AFTER_SECONDS = 30;
 
 /** The announcement of a host. */
 export interface Announced {
@@ -20,12 +18,6 @@ export interface Sighting {
   /** Whether its process has changed. */
   readonly restarted: boolean;
   /** The time of the previous announcement, ISO 8601; null if there was none. */
-  readonly seenAt: string | null;
-}
-
-/** When a host last announced itself, ISO 8601; null if it never did. */
-export interface SeenHost {
-  readonly host: string;
   readonly seenAt: string | null;
 }
 

@@ -3,7 +3,7 @@ import type { PageRequest } from '@berth/contracts/schema';
 import type { Page } from '@berth/kernel';
 import { Database, decodeCursor, encodeCursor, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
-import { LOST_AFTER_SECONDS } from './host-directory.js';
+import { LOST_AFTER_SECONDS } from '@berth/boxes';
 
 interface HostRow {
   readonly id: string;

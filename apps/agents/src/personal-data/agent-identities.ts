@@ -1,19 +1,18 @@
 import type { AgentView } from '@berth/contracts/agents';
 import type { Policy } from '@berth/contracts/schema';
 import { DomainError } from '@berth/kernel';
-import type { Personal } from '@berth/personal-data';
+import { type Personal, KeptKeys } from '@berth/personal-data';
 import { Injectable } from '@nestjs/common';
 import { identityColumns } from '../agent-list/agent-row.js';
 import { viewOf, type Activity } from '../agent-list/agent-view.js';
 import type { AgentIdentity } from '../agent/agent.js';
 import type { AgentWithRow } from '../agent/agent.streams.js';
 import { identityFrom } from './agent-identity.js';
-import { AgentKeys } from './agent-keys.js';
 
 /** Opens what the state of an agent holds sealed. */
 @Injectable()
 export class AgentIdentities {
-  constructor(private readonly keys: AgentKeys) {}
+  constructor(private readonly keys: KeptKeys) {}
 
   /** Errors: not_found `agent_not_found` if its end user is deleted. */
   async of(agentId: string, personal: Personal<AgentIdentity>): Promise<AgentIdentity> {

@@ -1,14 +1,13 @@
 import { aboutVariable } from '@berth/contracts/agents';
 import { DomainError } from '@berth/kernel';
-import { fromPersonal, toPersonal, type Personal } from '@berth/personal-data';
+import { fromPersonal, toPersonal, type Personal, KeptKeys } from '@berth/personal-data';
 import { Injectable } from '@nestjs/common';
 import type { LiveAgent } from '../agent/agent.js';
-import { AgentKeys } from './agent-keys.js';
 
 /** The names of an agent's variables, as events hold them. */
 @Injectable()
 export class VariableNames {
-  constructor(private readonly keys: AgentKeys) {}
+  constructor(private readonly keys: KeptKeys) {}
 
   /** Errors: not_found `agent_not_found` if the agent's end user is deleted. */
   async seal({ agentId, profile }: LiveAgent, name: string): Promise<Personal<string>> {

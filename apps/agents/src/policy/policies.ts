@@ -1,9 +1,8 @@
 import type { ApplyDefaults, ApplyPolicy } from '@berth/contracts/agents';
 import type { Policy } from '@berth/contracts/schema';
-import { Database, type SqlRunner } from '@berth/persistence';
+import { Database, type SqlRunner, ReplicatedValues } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Owner } from '../agent/owner.js';
-import { ReplicatedValues } from '../replicated-values.js';
 
 const OWN = new ReplicatedValues<string | null>({
   table: 'end_user_policies',

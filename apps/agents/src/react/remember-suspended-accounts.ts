@@ -1,8 +1,7 @@
 import { accountsEvents, type AccountStandingEvent } from '@berth/contracts/accounts';
 import { ConsumeEvents } from '@berth/service';
 import { Injectable } from '@nestjs/common';
-import { AccountSuspensions } from '../suspension/account-suspensions.js';
-import { RememberSuspensions } from './remember-suspensions.js';
+import { AccountSuspensions, RememberSuspensions } from '@berth/boxes';
 
 @ConsumeEvents({
   context: 'accounts',

@@ -1,8 +1,7 @@
 import { endUsersEvents, type EndUserEventPayload } from '@berth/contracts/end-users';
 import { ConsumeEvents } from '@berth/service';
 import { Injectable } from '@nestjs/common';
-import { EndUserSuspensions } from '../suspension/end-user-suspensions.js';
-import { RememberSuspensions } from './remember-suspensions.js';
+import { EndUserSuspensions, RememberSuspensions } from '@berth/boxes';
 
 /** The suspensions that `end-users` could not tell by a request. */
 @ConsumeEvents({

@@ -2,7 +2,7 @@ import type { SetEndUserStanding } from '@berth/contracts/agents';
 import { Injectable } from '@nestjs/common';
 import { AgentTimeouts } from '../timers/agent-timeouts.js';
 import { DueAgentsQuery } from '../timers/due-agents.query.js';
-import { EndUserSuspensions } from './end-user-suspensions.js';
+import { EndUserSuspensions } from '@berth/boxes';
 
 const AT_ONCE = 50;
 

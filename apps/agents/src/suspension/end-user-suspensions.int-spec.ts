@@ -6,8 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { silent } from '../fixtures/fake-hosts.fixture.js';
 import { migrations } from '../migrations/migrations.js';
 import { RememberSuspendedEndUsers } from '../react/remember-suspended-end-users.js';
-import { EndUserSuspensions } from './end-user-suspensions.js';
-import { OwnerSuspensionQuery } from './owner-suspension.js';
+import { EndUserSuspensions, OwnerSuspensionQuery } from '@berth/boxes';
 
 let infra: TestInfra;
 let database: Database;

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../agent/agent.js';
 import { ACCOUNT, ServedAgents } from '../fixtures/served-agents.fixture.js';
 import { Policies } from '../policy/policies.js';
-import { AccountSuspensions } from '../suspension/account-suspensions.js';
+import { AccountSuspensions } from '@berth/boxes';
 import { CapThresholdsStreams } from '../thresholds/cap-thresholds.streams.js';
 import { CapUseQuery } from '../thresholds/cap-use.query.js';
 import { CapThresholdTimer } from './cap-threshold-timer.js';

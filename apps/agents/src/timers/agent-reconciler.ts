@@ -5,7 +5,7 @@ import { Injectable } from '@nestjs/common';
 import { AgentLifecycle } from '../agent/agent-lifecycle.js';
 import { CreationAttempts } from '../agent/creation-attempts.js';
 import { AgentTimeouts } from './agent-timeouts.js';
-import { AgentWork } from './agent-work.js';
+import { BoxWork } from '@berth/boxes';
 import { DueAgentsQuery, type DueOptions } from './due-agents.query.js';
 
 const TICK_MS = 1_000;
@@ -24,10 +24,10 @@ const SETTLE_MS = 2_000;
 @Injectable()
 @RunOnOneInstance({ name: 'timers' })
 export class AgentReconciler implements Runnable {
-  readonly #logWork: AgentWork;
-  readonly #hostWork: AgentWork;
+  readonly #logWork: BoxWork;
+  readonly #hostWork: BoxWork;
   /** Not part of `#hostWork`: a start that is under way must not keep a suspension from ending it. */
-  readonly #transitions: AgentWork;
+  readonly #transitions: BoxWork;
 
   constructor(
     private readonly due: DueAgentsQuery,
@@ -36,9 +36,9 @@ export class AgentReconciler implements Runnable {
     private readonly attempts: CreationAttempts,
     log: Logger,
   ) {
-    this.#logWork = new AgentWork(LOG_WORK, log);
-    this.#hostWork = new AgentWork(HOST_WORK, log);
-    this.#transitions = new AgentWork(HOST_WORK, log);
+    this.#logWork = new BoxWork(LOG_WORK, log);
+    this.#hostWork = new BoxWork(HOST_WORK, log);
+    this.#transitions = new BoxWork(HOST_WORK, log);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -106,11 +106,11 @@ export class AgentReconciler implements Runnable {
   }
 
   private forLogWork(): DueOptions {
-    return { except: this.#logWork.agentIds, limit: LOG_WORK.atOnce };
+    return { except: this.#logWork.ids, limit: LOG_WORK.atOnce };
   }
 }
 
-const forHost = ({ agentIds }: AgentWork): DueOptions => ({
-  except: agentIds,
+const forHost = ({ ids }: BoxWork): DueOptions => ({
+  except: ids,
   limit: HOST_WORK.atOnceForHost,
 });

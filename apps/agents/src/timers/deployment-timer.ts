@@ -4,7 +4,7 @@ import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
 import { DeploymentListQuery } from '../deployment-list/deployment-list.query.js';
 import { DeploymentProgress } from '../deployment/deployment-progress.js';
-import { AgentWork } from './agent-work.js';
+import { BoxWork } from '@berth/boxes';
 
 const TICK_MS = 1_000;
 const AT_ONCE = 200;
@@ -14,20 +14,20 @@ const SETTLE_MS = 2_000;
 @Injectable()
 @RunOnOneInstance({ name: 'deployments' })
 export class DeploymentTimer implements Runnable {
-  readonly #work: AgentWork;
+  readonly #work: BoxWork;
 
   constructor(
     private readonly list: DeploymentListQuery,
     private readonly progress: DeploymentProgress,
     log: Logger,
   ) {
-    this.#work = new AgentWork({ atOnce: AT_ONCE, atOnceForHost: AT_ONCE }, log);
+    this.#work = new BoxWork({ atOnce: AT_ONCE, atOnceForHost: AT_ONCE }, log);
   }
 
   async run(signal: AbortSignal): Promise<void> {
     try {
       while (!signal.aborted) {
-        for (const agentId of await this.list.agentsWithWork(this.#work.agentIds, AT_ONCE))
+        for (const agentId of await this.list.agentsWithWork(this.#work.ids, AT_ONCE))
           this.#work.begin(agentId, null, () => this.progress.drive(agentId));
         await pause(TICK_MS, signal);
       }

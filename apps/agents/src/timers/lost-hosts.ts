@@ -3,10 +3,8 @@ import { pause } from '@berth/supervision';
 import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
 import { HostDirectory } from '../host/host-directory.js';
-import { HostHearing } from '../host/host-hearing.js';
-import { HostSilence } from '../host/host-silence.js';
+import { HostHearing, HostSilence, BoxWork } from '@berth/boxes';
 import { AgentTimeouts } from './agent-timeouts.js';
-import { AgentWork } from './agent-work.js';
 import { DueAgentsQuery } from './due-agents.query.js';
 
 const TICK_MS = 1_000;
@@ -21,7 +19,7 @@ const SETTLE_MS = 2_000;
 @RunOnOneInstance({ name: 'lost-hosts' })
 export class LostHosts implements Runnable {
   readonly #silence = new HostSilence();
-  readonly #work: AgentWork;
+  readonly #work: BoxWork;
 
   constructor(
     private readonly hearing: HostHearing,
@@ -30,7 +28,7 @@ export class LostHosts implements Runnable {
     private readonly timeouts: AgentTimeouts,
     log: Logger,
   ) {
-    this.#work = new AgentWork({ atOnce: AT_ONCE, atOnceForHost: AT_ONCE }, log);
+    this.#work = new BoxWork({ atOnce: AT_ONCE, atOnceForHost: AT_ONCE }, log);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -49,7 +47,7 @@ export class LostHosts implements Runnable {
     if (!(await this.hearing.isProven())) return;
     const lost = this.#silence.observe(await this.hosts.seen());
     if (lost.length === 0) return;
-    const options = { except: this.#work.agentIds, limit: AT_ONCE };
+    const options = { except: this.#work.ids, limit: AT_ONCE };
     for (const { id, host } of await this.due.onHosts(lost, options))
       this.#work.begin(id, host, () => this.timeouts.loseHost(id));
   }

@@ -23,6 +23,7 @@ export type { ToolResult } from './actions/tool-result.js';
 export type { ToolsetUse, ToolUse } from './actions/tool-use.js';
 export type { TypedAction } from './actions/typed-actions.js';
 export { hasClosingImage, type SafetyCheck, type Unit, type Vendor } from './actions/unit.js';
+export { aboutComputer } from './sealed-data.js';
 export { computersErrors } from './computers.errors.js';
 export {
   COMPUTER_STATUSES,

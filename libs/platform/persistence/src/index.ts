@@ -7,6 +7,7 @@ export { NO_NOTICES, type Notices } from './notices.js';
 export { type SqlRunner, quoteIdentifier } from './sql-runner.js';
 export type { Migration } from './migrations.js';
 export { AdvisoryLock } from './advisory-lock.js';
+export { ReplicatedValues, type ReplicatedValue } from './replicated-values.js';
 export { lockKey } from './lock-key.js';
 export { isConnectionLoss, mapDatabaseError, serviceUnavailable } from './connection-errors.js';
 export { encodeCursor, decodeCursor } from './cursor.js';
