@@ -25,7 +25,8 @@ done
   host=$(cat "$folder/host_id")
   printf "NATS_HOST_%s='\"%s\"'\n" \
     INBOX "_INBOX.berth.runtime-$host.>" REPLIES "_INBOX.berth.*.*.runtime-$host.>" \
-    REPORTS "berth.cmd.agents.*.*.$host" SCHEDULES "berth.cmd.schedules.*.*.$host" \
+    REPORTS "berth.cmd.agents.*.*.$host" COMPUTERS "berth.cmd.computers.*.*.$host" \
+    SCHEDULES "berth.cmd.schedules.*.*.$host" \
     COMMANDS "berth.cmd.runtime.*.*.$host" QUERIES "berth.qry.runtime.*.*.$host"
 } > "$folder/nats_users.new"
 mv -f "$folder/nats_users.new" "$folder/nats_users"

@@ -253,7 +253,7 @@ const renderCompose = (access) => {
       user: service,
       password: `$${broker.passwordVariableOf(service)}`,
       permissions: {
-        publish: isHost ? [...publish, ...ofHost('REPLIES', 'REPORTS', 'SCHEDULES')] : publish,
+        publish: isHost ? [...publish, ...ofHost('REPLIES', 'REPORTS', 'COMPUTERS', 'SCHEDULES')] : publish,
         subscribe: isHost ? [...subscribe, ...ofHost('INBOX', 'COMMANDS', 'QUERIES')] : subscribe,
       },
     };

@@ -121,10 +121,10 @@ export const FILES = [
   },
   {
     guarantee: 'A name has at most 255 bytes.',
-    file: 'apps/files/src/path/check-path.ts',
+    file: 'libs/contracts/src/files/file-path.ts',
     find: 'Buffer.byteLength(name) > NAME_BYTES',
     replace: 'name.length > NAME_BYTES',
-    test: 'apps/files/src/path/check-path.spec.ts',
+    test: 'libs/contracts/src/files/file-path.spec.ts',
     title: 'has segments of at most 255 UTF-8 bytes each',
   },
   {
@@ -145,10 +145,10 @@ export const FILES = [
   },
   {
     guarantee: 'The name of an uploaded file is its last path part.',
-    file: 'apps/files/src/path/check-path.ts',
+    file: 'libs/contracts/src/files/file-path.ts',
     find: "const name = sent.slice(sent.lastIndexOf('/') + 1);",
     replace: "const name = sent.slice(sent.indexOf('/') + 1);",
-    test: 'apps/files/src/path/check-path.spec.ts',
+    test: 'libs/contracts/src/files/file-path.spec.ts',
     title: 'is its last path segment: %j',
   },
   {

@@ -44,6 +44,21 @@ import { ComputerReconciler } from './timers/computer-reconciler.js';
 import { ComputerTimeouts } from './timers/computer-timeouts.js';
 import { DueComputersQuery } from './timers/due-computers.query.js';
 import { LostHosts } from './timers/lost-hosts.js';
+import { AwakeComputers } from './use/awake-computers.js';
+import { ComputerTransfers } from './use/computer-transfers.js';
+import { ComputerUseStreams } from './use/computer-use.streams.js';
+import { RunCommandHandler } from './use/run-command.js';
+import { ScreenshotCounter } from './use/screenshot-counter.js';
+import { UseNatsController } from './use/use.nats-controller.js';
+import { WriteFileHandler } from './use/write-file.js';
+import { CloseSessionsHandler } from './viewer/close-sessions.js';
+import { SessionReconciler } from './viewer/session-reconciler.js';
+import { ViewerSessionLog } from './viewer/viewer-session-log.js';
+import { ViewerSessions } from './viewer/viewer-sessions.js';
+import { ViewerSessionsQuery } from './viewer/viewer-sessions.query.js';
+import { ViewerSessionStreams } from './viewer/viewer-session.streams.js';
+import { ViewerSockets } from './viewer/viewer-sockets.js';
+import { ViewerNatsController } from './viewer/viewer.nats-controller.js';
 
 @Module({
   imports: [
@@ -59,7 +74,13 @@ import { LostHosts } from './timers/lost-hosts.js';
       useFactory: ({ keyring }: ComputersConfig) => computerListProjection(new SecretBox(keyring)),
     }),
   ],
-  controllers: [ComputerNatsController, EndUserStandingNatsController, HostNatsController],
+  controllers: [
+    ComputerNatsController,
+    EndUserStandingNatsController,
+    HostNatsController,
+    UseNatsController,
+    ViewerNatsController,
+  ],
   providers: [
     ComputerStreams,
     ComputerCommandHandler,
@@ -100,6 +121,21 @@ import { LostHosts } from './timers/lost-hosts.js';
     HostHearing,
     AnnounceHostHandler,
     ObservationHandler,
+
+    ComputerUseStreams,
+    AwakeComputers,
+    ScreenshotCounter,
+    ComputerTransfers,
+    RunCommandHandler,
+    WriteFileHandler,
+
+    ViewerSessionStreams,
+    ViewerSessionLog,
+    ViewerSessions,
+    ViewerSessionsQuery,
+    ViewerSockets,
+    CloseSessionsHandler,
+    SessionReconciler,
 
     DueComputersQuery,
     ComputerTimeouts,

@@ -1,7 +1,7 @@
+import type { HostHearing } from '@berth/boxes';
 import { createLogger } from '@berth/telemetry';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { HostDirectory } from '../host/host-directory.js';
-import type { HostHearing } from '@berth/boxes';
 import type { AgentTimeouts } from './agent-timeouts.js';
 import type { DueAgentsQuery } from './due-agents.query.js';
 import { LostHosts } from './lost-hosts.js';

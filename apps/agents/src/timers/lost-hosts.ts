@@ -1,54 +1,27 @@
-import { RunOnOneInstance, type Runnable } from '@berth/service';
-import { pause } from '@berth/supervision';
+import { HostHearing, LostHostsTimer } from '@berth/boxes';
+import { RunOnOneInstance } from '@berth/service';
 import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
 import { HostDirectory } from '../host/host-directory.js';
-import { HostHearing, HostSilence, BoxWork } from '@berth/boxes';
 import { AgentTimeouts } from './agent-timeouts.js';
 import { DueAgentsQuery } from './due-agents.query.js';
 
-const TICK_MS = 1_000;
-const AT_ONCE = 100;
-const SETTLE_MS = 2_000;
-
-/**
- * Fails the agents of lost hosts. A silence of the broker, the log or the tables is none of the hosts: only a process that
- * hears all of them judges. Apart from the other timers, which a slow query delays.
- */
+/** Fails the agents of lost hosts. */
 @Injectable()
 @RunOnOneInstance({ name: 'lost-hosts' })
-export class LostHosts implements Runnable {
-  readonly #silence = new HostSilence();
-  readonly #work: BoxWork;
-
+export class LostHosts extends LostHostsTimer {
   constructor(
-    private readonly hearing: HostHearing,
-    private readonly hosts: HostDirectory,
-    private readonly due: DueAgentsQuery,
-    private readonly timeouts: AgentTimeouts,
+    hearing: HostHearing,
+    hosts: HostDirectory,
+    due: DueAgentsQuery,
+    timeouts: AgentTimeouts,
     log: Logger,
   ) {
-    this.#work = new BoxWork({ atOnce: AT_ONCE, atOnceForHost: AT_ONCE }, log);
-  }
-
-  async run(signal: AbortSignal): Promise<void> {
-    try {
-      while (!signal.aborted) {
-        await this.judge();
-        await pause(TICK_MS, signal);
-      }
-    } finally {
-      await this.#work.settle(SETTLE_MS);
-    }
-  }
-
-  /** Begins to fail the agents of the hosts that are lost now. */
-  async judge(): Promise<void> {
-    if (!(await this.hearing.isProven())) return;
-    const lost = this.#silence.observe(await this.hosts.seen());
-    if (lost.length === 0) return;
-    const options = { except: this.#work.ids, limit: AT_ONCE };
-    for (const { id, host } of await this.due.onHosts(lost, options))
-      this.#work.begin(id, host, () => this.timeouts.loseHost(id));
+    const boxes = {
+      seen: () => hosts.seen(),
+      onHosts: due.onHosts.bind(due),
+      lose: (agentId: string) => timeouts.loseHost(agentId),
+    };
+    super(hearing, boxes, log);
   }
 }

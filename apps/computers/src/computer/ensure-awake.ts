@@ -49,7 +49,9 @@ export class EnsureAwakeHandler {
       await this.admission.admit(ownerOf(computer));
       if (computer.life.state === 'running' && computer.epoch !== refusedEpoch) return this.awake(computer);
       const wake = { type: 'Wake', refusedEpoch, retry: false, at: isoTime(Date.now()) } as const;
-      await this.computers.handle(computerId, wake, stepOf(request, `wake:${String(round)}`));
+      // The same command comes again after its host has refused an epoch.
+      const step = `wake:${String(request.refusedEpoch ?? 'first')}:${String(round)}`;
+      await this.computers.handle(computerId, wake, stepOf(request, step));
       refusedEpoch = null;
       const left = Math.max(1, begun + WITHIN_MS - Date.now());
       const driven = await within(left, this.lifecycle.drive(computerId), null);

@@ -51,6 +51,8 @@ export class Transitions {
 
   private async freeze(placed: Placed, request: ComputerRef): Promise<void> {
     const { computerId, epoch } = placed;
+    // A frozen socket would stay open, and the host waits for what is in flight.
+    await this.hosts.closeViewers(placed, null).catch(() => undefined);
     const outcome = await this.hosts.freeze(placed).catch((error: unknown) => {
       throw isDomainError(error, 'unavailable') || isDomainError(error, 'timeout')
         ? computerUnavailable('The machine of the computer does not respond; try again.', error)

@@ -44,8 +44,7 @@ export type ViewerSession =
 export type ViewerSessionCommand =
   | { readonly type: 'Open'; readonly session: OpenedSession }
   | { readonly type: 'Connect'; readonly at: string }
-  /** `only`: not one that waits. */
-  | { readonly type: 'End'; readonly reason: SessionEnd; readonly only?: 'open'; readonly at: string };
+  | { readonly type: 'End'; readonly reason: SessionEnd; readonly at: string };
 
 export const sessionNotFound = (): DomainError =>
   new DomainError('not_found', 'session_not_found', 'The viewer session is over, or never existed.');
@@ -74,7 +73,6 @@ const decide = (command: ViewerSessionCommand, state: ViewerSession): readonly V
     }
     case 'End': {
       if (state.status === 'absent' || state.status === 'ended') return [];
-      if (command.only === 'open' && state.status !== 'open') return [];
       const { sessionId, computerId } = state.session;
       const { reason, at } = command;
       return [{ type: 'ViewerSessionEnded', data: { sessionId, computerId, reason, at } }];

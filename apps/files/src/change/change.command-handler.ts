@@ -1,20 +1,21 @@
 import { isStaleEpoch, untilReached, AgentClient } from '@berth/agent-client';
 import type { AwakeAgent } from '@berth/contracts/agents';
-import type {
-  ChangePath,
-  DiscardStaged,
-  MovePath,
-  PutAttachment,
-  PutFile,
-  PutStaged,
-  StagedRef,
+import {
+  fileNameOf,
+  pathProblem,
+  type ChangePath,
+  type DiscardStaged,
+  type MovePath,
+  type PutAttachment,
+  type PutFile,
+  type PutStaged,
+  type StagedRef,
 } from '@berth/contracts/files';
 import { runtimeRequests, type FileCommand, type StagedTarget } from '@berth/contracts/runtime';
 import { DomainError, isDomainError } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Injectable } from '@nestjs/common';
 import { useOf, type AgentTarget } from '../agent-target.js';
-import { fileNameOf, pathProblem } from '../path/check-path.js';
 import { AttachmentNotifier } from './attachment-notifier.js';
 import { failureOfChange } from './change-outcome.js';
 import type { Changed } from './file-change.js';

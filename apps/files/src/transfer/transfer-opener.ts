@@ -7,13 +7,13 @@ import {
   type OpenedTransfer,
   type OpenList,
   type OpenTransfer,
+  pathProblem,
 } from '@berth/contracts/files';
 import { runtimeRequests, type Transfer } from '@berth/contracts/runtime';
 import { effectOf, isDomainError, newId } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Injectable } from '@nestjs/common';
 import { useOf } from '../agent-target.js';
-import { pathProblem } from '../path/check-path.js';
 import { downloadReach } from './transfer-policy.js';
 
 /** Obtains tickets for transfers between the gateway and an agent's host; the host issues them. */

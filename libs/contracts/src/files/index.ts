@@ -30,5 +30,6 @@ export {
   type PathQuery,
   type WriteBody,
 } from './files.schemas.js';
+export { fileNameOf, pathProblem } from './file-path.js';
 export { filesErrors } from './files.errors.js';
 export { aboutRequestedPaths } from './sealed-paths.js';

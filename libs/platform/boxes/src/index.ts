@@ -2,7 +2,8 @@ export { AccountSuspensions } from './account-suspensions.js';
 export { BoxWork, type WorkLimits } from './box-work.js';
 export { EndUserSuspensions } from './end-user-suspensions.js';
 export { HostHearing } from './host-hearing.js';
-export { HostSilence, LOST_AFTER_SECONDS, type SeenHost } from './host-silence.js';
+export { LOST_AFTER_SECONDS, type SeenHost } from './host-silence.js';
+export { LostHostsTimer, type BoxesOnHosts } from './lost-hosts-timer.js';
 export type { Owner } from './owner.js';
 export {
   OwnerSuspensionQuery,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fileNameOf, pathProblem } from './check-path.js';
+import { fileNameOf, pathProblem } from './file-path.js';
 
 const codeOf = (path: string): string | undefined => pathProblem(path)?.code;
 

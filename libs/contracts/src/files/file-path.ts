@@ -1,4 +1,4 @@
-import { PATH_LIMIT_BYTES } from '@berth/contracts/files';
+import { PATH_LIMIT_BYTES } from './files.schemas.js';
 import { DomainError } from '@berth/kernel';
 
 /** Maximum name length of the file systems that hold volumes. */
