@@ -2,6 +2,7 @@ import { ACCOUNTS } from './accounts.breaks.mjs';
 import { AGENTS } from './agents.breaks.mjs';
 import { CLI } from './cli.breaks.mjs';
 import { COMPUTER_ACTIONS } from './computer-actions.breaks.mjs';
+import { COMPUTER_LIFE } from './computer-life.breaks.mjs';
 import { DOORS } from './doors.breaks.mjs';
 import { END_USERS } from './end-users.breaks.mjs';
 import { EXECUTIONS } from './executions.breaks.mjs';
@@ -30,6 +31,7 @@ const AREAS = {
   runtime: RUNTIME,
   usage: USAGE,
   'computer-actions': COMPUTER_ACTIONS,
+  'computer-life': COMPUTER_LIFE,
 };
 
 export const AREA_NAMES = Object.keys(AREAS);
