@@ -6,6 +6,7 @@ import { COMPUTER_ACTIONS } from './computer-actions.breaks.mjs';
 import { COMPUTER_HOSTS } from './computer-hosts.breaks.mjs';
 import { COMPUTERS_GATEWAY } from './computers-gateway.breaks.mjs';
 import { DESKTOPS } from './desktops.breaks.mjs';
+import { COMPUTER_LIFE } from './computer-life.breaks.mjs';
 import { DOORS } from './doors.breaks.mjs';
 import { END_USERS } from './end-users.breaks.mjs';
 import { EXECUTIONS } from './executions.breaks.mjs';
@@ -38,6 +39,7 @@ const AREAS = {
   'computer-actions': COMPUTER_ACTIONS,
   'computer-hosts': COMPUTER_HOSTS,
   'computers-gateway': COMPUTERS_GATEWAY,
+  'computer-life': COMPUTER_LIFE,
 };
 
 export const AREA_NAMES = Object.keys(AREAS);
