@@ -121,11 +121,11 @@ export const DESKTOPS = [
   },
   {
     guarantee: 'A desktop runs as the user of its computer.',
-    file: `${DESKTOP}/session/user-folder.ts`,
-    find: 'const command = asAgent(runAs,',
-    replace: 'const command = asAgent(runAs && null,',
+    file: `${DESKTOP}/session/desktop-session.ts`,
+    find: 'asAgent(runAs, { ...program',
+    replace: 'asAgent(runAs && null, { ...program',
     test: WORKLOAD_INT,
-    title: 'gives it a folder that only its user enters',
+    title: 'runs its programs, and commands on it, as its user, at home in the volume',
   },
   {
     guarantee: 'Images wait in memory for few callers at a time.',

@@ -2,7 +2,10 @@ import { ACCOUNTS } from './accounts.breaks.mjs';
 import { AGENTS } from './agents.breaks.mjs';
 import { CLI } from './cli.breaks.mjs';
 import { COMPUTER_ACTIONS } from './computer-actions.breaks.mjs';
+import { COMPUTER_COMMANDS } from './computer-commands.breaks.mjs';
 import { COMPUTER_HOSTS } from './computer-hosts.breaks.mjs';
+import { COMPUTER_LIFE } from './computer-life.breaks.mjs';
+import { COMPUTERS_GATEWAY } from './computers-gateway.breaks.mjs';
 import { DESKTOP_DISPLAYS } from './desktop-displays.breaks.mjs';
 import { DESKTOPS } from './desktops.breaks.mjs';
 import { DOORS } from './doors.breaks.mjs';
@@ -23,6 +26,7 @@ const AREAS = {
   accounts: ACCOUNTS,
   agents: AGENTS,
   cli: CLI,
+  'computer-commands': COMPUTER_COMMANDS,
   desktops: DESKTOPS,
   doors: DOORS,
   'end-users': END_USERS,
@@ -35,6 +39,8 @@ const AREAS = {
   usage: USAGE,
   'computer-actions': COMPUTER_ACTIONS,
   'computer-hosts': COMPUTER_HOSTS,
+  'computers-gateway': COMPUTERS_GATEWAY,
+  'computer-life': COMPUTER_LIFE,
   'desktop-displays': DESKTOP_DISPLAYS,
 };
 

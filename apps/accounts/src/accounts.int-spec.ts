@@ -71,6 +71,16 @@ describe('the service over the broker', () => {
     expect(view).not.toHaveProperty('key');
   });
 
+  it('accepts the id of a key as long as the key', async () => {
+    const { id, accountId, scopes, key } = await served.mint();
+    const byId = () => served.requester.request(accountsRequests.authenticateId, { keyId: id });
+    expect(await byId()).toEqual(await served.authenticate(key));
+    expect(await byId()).toMatchObject({ accountId, keyId: id, scopes, suspended: false });
+    await served.requester.request(accountsRequests.revokeKey, { ...envelope(accountId), keyId: id });
+    for (const outcome of await Promise.allSettled(Array.from({ length: 50 }, byId)))
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { kind: 'unauthenticated' } });
+  });
+
   it('accepts no call that begins after a revocation returned, under constant load', async () => {
     const minted = await served.mint();
     let revokedAt = Number.POSITIVE_INFINITY;

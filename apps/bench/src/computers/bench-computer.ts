@@ -2,7 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BenchError } from '../bench-error.js';
 import type { ApiClient } from '../programs/api-client.js';
 import type { BerthProgram } from '../programs/berth-program.js';
-import { listTree, processTree, type ListedProcess, type ProcessMemory } from '../programs/process-memory.js';
+import {
+  GUEST,
+  kindOf,
+  listTree,
+  processTree,
+  X_SERVER,
+  type ListedProcess,
+  type ProcessMemory,
+} from '../programs/process-memory.js';
 
 interface ComputerState {
   readonly id: string;
@@ -27,7 +35,7 @@ export class BenchComputer {
   private constructor(
     private readonly berth: BerthProgram,
     private readonly path: string,
-    /** The processes that the Berth had before. */
+    /** Processes that the Berth had before. */
     private readonly earlier: ReadonlySet<number>,
   ) {}
 
@@ -88,15 +96,26 @@ export class BenchComputer {
 
   /** The memory of its processes, its guest included. */
   async memory(): Promise<readonly ProcessMemory[]> {
-    return (await processTree(this.berth.program.pid)).filter(({ pid }) => !this.earlier.has(pid));
+    const own = new Set((await this.#processes()).map(({ pid }) => pid));
+    return (await processTree(this.berth.program.pid)).filter(({ pid }) => own.has(pid));
+  }
+
+  /** The process id of its X server. */
+  async serverPid(): Promise<number> {
+    const server = (await this.#processes()).find((one) => kindOf(one, 0) === X_SERVER);
+    if (server === undefined) throw new BenchError('The computer has no X server.');
+    return server.pid;
   }
 
   async remove(): Promise<void> {
     await this.api.call('DELETE', this.path);
   }
 
+  /** Its guest and what that started; the other parts of a Berth start processes too. */
   async #processes(): Promise<readonly ListedProcess[]> {
-    return (await listTree(this.berth.program.pid)).filter(({ pid }) => !this.earlier.has(pid));
+    const all = await listTree(this.berth.program.pid);
+    const guests = all.filter((one) => kindOf(one, 0) === GUEST && !this.earlier.has(one.pid));
+    return (await Promise.all(guests.map(({ pid }) => listTree(pid)))).flat();
   }
 
   async #until(wanted: string): Promise<void> {

@@ -32,7 +32,11 @@ export const coldWake = async (context: BenchContext, computer: BenchComputer): 
     await computer.sleepCold();
     return timed(() => computer.screenshot());
   };
-  const bare = () => startBareDesktop(context.file('bare-desktop'), env);
+  const bare = async (): Promise<number> => {
+    const desktop = await startBareDesktop(context.file('bare-desktop'), env);
+    await desktop.stop();
+    return desktop.startedInMs;
+  };
   const side = (name: string, work: () => Promise<number>): Side => ({
     name,
     warmUp: work,

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { BenchContext } from '../context.js';
 import { run, type CommandLine } from '../peers/command-line.js';
 import { findExecutable, usualFolders } from '../peers/executables.js';
@@ -11,15 +10,13 @@ export type Tool = keyof typeof TOOLS;
 
 /** The display of a computer, on which other programs act too. */
 export class SharedDisplay {
-  private constructor(
-    private readonly tools: ReadonlyMap<Tool, CommandLine>,
-    /** The socket of its VNC server. */
-    readonly vncSocket: string,
-  ) {}
+  private constructor(private readonly tools: ReadonlyMap<Tool, CommandLine>) {}
 
   static async of(computer: BenchComputer, { env }: BenchContext): Promise<SharedDisplay> {
-    const printed = await computer.run('printf "%s\\n" "$DISPLAY" "$XAUTHORITY" "$XDG_RUNTIME_DIR"');
-    const [DISPLAY = '', XAUTHORITY = '', runtime = ''] = printed.split('\n');
+    const printed = await computer.run('printf "%s\\n" "$DISPLAY" "$XAUTHORITY"');
+    const [DISPLAY = '', authority = ''] = printed.split('\n');
+    // The computer may have mounts of its own, which its X server sees.
+    const XAUTHORITY = `/proc/${await computer.serverPid()}/root${authority}`;
     const folders = usualFolders(env);
     const tools = new Map<Tool, CommandLine>();
     for (const tool of Object.keys(TOOLS) as Tool[]) {
@@ -27,7 +24,7 @@ export class SharedDisplay {
       if (command !== undefined)
         tools.set(tool, { command, args: [], env: childEnvironment(env, { DISPLAY, XAUTHORITY }) });
     }
-    return new SharedDisplay(tools, join(runtime, 'vnc'));
+    return new SharedDisplay(tools);
   }
 
   has(tool: Tool): boolean {

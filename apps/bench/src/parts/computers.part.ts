@@ -19,6 +19,8 @@ const TEXT = 'The quick brown fox jumps over the lazy dog, 0123456789 times; the
   .repeat(2)
   .slice(0, 100);
 const REST_MS = 3_000;
+/** Less than it sleeps warm. */
+const ASLEEP_MS = 500;
 
 /** A desktop through the API, beside the programs that act on a display without Berth. */
 export const computersPart: Part = {
@@ -48,20 +50,20 @@ const measure = async (
   computer: BenchComputer,
   cleanUp: CleanUp,
 ): Promise<readonly Section[]> => {
-  const awake = await memoryOf('awake', computer);
+  const awake = await memoryOf('awake', computer, REST_MS);
   const display = await SharedDisplay.of(computer, context);
   await openTerminals(computer);
   const sections: Section[] = [
     await screenshots(context, computer, display),
     await clicks(context, computer, display),
     ...(await typing(context, computer, display)),
-    ...(await compareUpdates(context, computer, display, cleanUp)),
+    ...(await compareUpdates(context, computer, cleanUp)),
     await warmWake(context, computer),
     await coldWake(context, computer),
     awake,
   ];
   await computer.sleep();
-  sections.push(await memoryOf('warm asleep', computer));
+  sections.push(await memoryOf('warm asleep', computer, ASLEEP_MS));
   const { missing } = display;
   if (missing.length > 0)
     sections.push({
@@ -154,8 +156,8 @@ const toolSide = (
 ): readonly Side[] =>
   display.has(tool) ? [repeatedSide(name, often, () => display.run(tool, ...args))] : [];
 
-const memoryOf = async (how: string, computer: BenchComputer): Promise<Inventory> => {
-  await sleep(REST_MS);
+const memoryOf = async (how: string, computer: BenchComputer, restMs: number): Promise<Inventory> => {
+  await sleep(restMs);
   const processes = await computer.memory();
   if (processes.length === 0) throw new BenchError('The computer has no processes of this Berth.');
   return memoryInventory(`Memory of a computer without windows, ${how}`, processes);

@@ -20,14 +20,18 @@ export interface ListedProcess {
 
 const KB_PER_MB = 1024;
 
+/** The kind of the X server of a computer. */
+export const X_SERVER = 'X server';
+export const GUEST = 'guest';
+
 const KINDS: readonly (readonly [string, RegExp])[] = [
-  ['X server', /^\S*Xvnc /],
+  [X_SERVER, /^\S*Xvnc /],
   ['window manager', /^\S*openbox /],
   ['panel', /^\S*tint2 /],
   ['PostgreSQL', /postgres/],
   ['nats-server', /nats-server/],
   ['event log', /event-store\/main\.js/],
-  ['guest', /guest/],
+  [GUEST, /guest/],
   ['echo program', /agent\.mjs/],
 ];
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createWriteStream, rmSync } from 'node:fs';
-import { mkdir, rename } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdir, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
@@ -19,7 +19,9 @@ export const writeWhole = async (path: string, content: AsyncIterable<Uint8Array
   };
   for (const signal of SIGNALS) process.once(signal, leave);
   try {
-    await pipeline(content, createWriteStream(part, { flags: 'wx' }));
+    // Opened first: a stream would open it later, after it was removed, if the content fails at once.
+    const file = await open(part, 'wx');
+    await pipeline(content, file.createWriteStream());
     await rename(part, path);
   } finally {
     for (const signal of SIGNALS) process.removeListener(signal, leave);

@@ -43,14 +43,6 @@ export class ComputerActivity {
         };
   }
 
-  /** Forgets those of computers that no longer exist. */
-  async forgetDeleted(): Promise<void> {
-    await this.database.query(
-      `DELETE FROM computer_activity WHERE last_active_at < now() - interval '1 day'
-         AND NOT EXISTS (SELECT FROM computer_list WHERE id = computer_id)`,
-    );
-  }
-
   private async store(
     items: readonly (Activity & { readonly computerId: string })[],
     host: string | null,

@@ -34,9 +34,10 @@ export class AnnounceHostHandler {
   async handle(announcement: AnnounceHost): Promise<HostOrders> {
     const { host, agents } = announcement;
     const logId = await this.requireSameLog(announcement);
-    if ((await this.removed.current()).has(host))
-      throw new DomainError('conflict', 'host_removed', `An operator has removed ${host}.`);
+    // First of all: an outage of another service must not make a host look silent.
     const { restarted, seenAt } = await this.directory.record(announcement);
+    if ((await this.removed.lastKnown()).has(host))
+      throw new DomainError('conflict', 'host_removed', `An operator has removed ${host}.`);
     const orders = { remove: [] as string[], stop: [] as string[] };
     for (const observed of agents) await this.compare(host, observed, orders);
     const present = new Set(agents.map(({ agentId }) => agentId));

@@ -71,8 +71,7 @@ export class ComputerReconciler implements Runnable {
   }
 
   private async giveUpRemoved(): Promise<void> {
-    // While `agents` is down, this waits; nothing else does.
-    const hosts = [...(await this.removed.current().catch(() => new Set<string>()))];
+    const hosts = [...(await this.removed.lastKnown())];
     if (hosts.length === 0) return;
     await begin(
       this.#logWork,

@@ -2,7 +2,7 @@ import type { ComputerRef } from '@berth/contracts/computers';
 import { Clock, isoTime, newId } from '@berth/kernel';
 import { pause } from '@berth/supervision';
 import { Logger } from '@berth/telemetry';
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { systemOrigin } from '../computer/computer.command-handler.js';
 import { ComputerUseStreams } from './computer-use.streams.js';
 
@@ -20,7 +20,7 @@ interface Gathered {
  * computer within a second become one event. A process that is killed loses those of its last second.
  */
 @Injectable()
-export class ScreenshotCounter implements OnApplicationShutdown {
+export class ScreenshotCounter implements OnModuleDestroy {
   readonly #gathered = new Map<string, Gathered>();
   readonly #recording = new Set<Promise<void>>();
   readonly #ending = new AbortController();
@@ -44,7 +44,7 @@ export class ScreenshotCounter implements OnApplicationShutdown {
     this.#recording.add(recording);
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  async onModuleDestroy(): Promise<void> {
     this.#ending.abort();
     await Promise.all(this.#recording);
   }

@@ -6,6 +6,7 @@ import { runtimeRequests } from '@berth/contracts/runtime';
 import { Clock, DomainError, effectOf, isDomainError, isoTime } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Inject, Injectable } from '@nestjs/common';
+import { Admission, ownerOf } from '../computer/admission.js';
 import { ComputersFromLog } from '../computer-list/computers-from-log.js';
 import { ComputerUseStreams } from './computer-use.streams.js';
 
@@ -14,6 +15,7 @@ import { ComputerUseStreams } from './computer-use.streams.js';
 export class WriteFileHandler {
   constructor(
     private readonly fromLog: ComputersFromLog,
+    private readonly admission: Admission,
     private readonly uses: ComputerUseStreams,
     @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
     private readonly clock: Clock,
@@ -22,9 +24,10 @@ export class WriteFileHandler {
   /** Errors: see `filesRequests.put`. */
   async put({ staged, path, ...request }: PutComputerFile): Promise<PutFile> {
     const { accountId, computerId } = request;
-    await this.fromLog.load(accountId, computerId);
+    const computer = await this.fromLog.load(accountId, computerId);
     const problem = pathProblem(path);
     if (problem !== undefined) throw problem;
+    await this.admission.admit(ownerOf(computer));
     const { stagedId, host, epoch } = staged;
     const command = { op: 'commit', stagedId, target: { kind: 'path', path } } as const;
     const written = await this.requester

@@ -7,6 +7,8 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
+/** How long a stop of the gateway may take for them: in one process, the service stops with it. */
+const LAST_MS = 2_000;
 /** Reports that wait for the service at the same time. */
 const MAX_PENDING = 10_000;
 
@@ -28,10 +30,10 @@ export class ComputerReports implements OnModuleDestroy {
     this.#pending.add(sent);
   }
 
-  /** Ends the retries, and waits for the reports that are being sent. */
+  /** Ends the retries, and waits a moment for the reports that are being sent. */
   async onModuleDestroy(): Promise<void> {
     this.#ending.abort();
-    await Promise.all(this.#pending);
+    await Promise.race([Promise.all(this.#pending), pause(LAST_MS)]);
   }
 
   async #send<Report extends ComputerRef>(

@@ -16,12 +16,13 @@ const xServers = async (): Promise<readonly number[]> =>
 const position = async (): Promise<unknown> => (await computer.act({ type: 'cursor_position' })).cursor;
 
 describe('a guest with a desktop', () => {
-  it('runs commands on it as its user, at home in the volume', async () => {
+  it('runs its programs, and commands on it, as its user, at home in the volume', async () => {
     const lines = (await computer.run('id -u; echo "$HOME"; pwd; xprop -root _NET_SUPPORTED')).split('\n');
     const { guest } = computer;
     const uid = DESKTOP_USER?.uid ?? process.getuid?.();
     expect(lines.slice(0, 3)).toEqual([String(uid), `${guest.dir}/volume`, `${guest.dir}/volume`]);
     expect(lines[3]).toContain('_NET_SUPPORTED');
+    expect((await xServers()).filter((pid) => pid > 0)).toHaveLength(1);
   });
 
   it('has its window manager as soon as it has started', async () => {

@@ -36,11 +36,14 @@ export const findGuest = async (
   if (guest !== null && box !== undefined) {
     return new BoxedGuest(box, { guest }, await starter.link(box), { adopted: true });
   }
-  return dropBox(driver, keeper);
+  return dropBox({ driver }, keeper);
 };
 
 /** Ends what is left of an agent's box, and removes it from the record. */
-export const dropBox = async (driver: Driver, keeper: RecordKeeper): Promise<undefined> => {
+export const dropBox = async (
+  { driver }: Pick<HostedAgentDeps, 'driver'>,
+  keeper: RecordKeeper,
+): Promise<undefined> => {
   await driver.stop(keeper.record.agentId, 0);
   await keeper.save(NO_BOX);
 };

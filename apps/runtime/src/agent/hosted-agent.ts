@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   boxUnavailable,
   type AgentEpoch,
@@ -11,7 +10,6 @@ import {
 } from '@berth/contracts/runtime';
 import { detach, isDomainError } from '@berth/kernel';
 import pLimit from 'p-limit';
-import { guestUnreachable } from '../guest/guest-responses.js';
 import { canThaw, observedAgent, type CurrentGuest, type Life } from './agent-life.js';
 import { NO_BOX, type AgentRecord } from './agent-record.js';
 import { agentNotFrozen, agentNotOnHost, staleEpoch } from './agent-refusals.js';
@@ -20,6 +18,7 @@ import type { BoxedGuest } from './boxed-guest.js';
 import { explainKill } from './explain-kill.js';
 import { dropBox, endGuest, findGuest, freezeGuest, reopen, startGuest } from './guest-lifecycle.js';
 import { InterruptibleTask } from './interruptible-task.js';
+import { PendingEnd } from './pending-end.js';
 import { RecordKeeper } from './record-keeper.js';
 
 /** How long an explicit sleep waits for running chats. */
@@ -33,11 +32,11 @@ const RELOAD_WITHIN_MS = 50_000;
  * Only this class freezes an agent; it freezes an idle one only while nothing is in flight.
  */
 export class HostedAgent {
+  readonly pendingEnd = new PendingEnd();
   #life: Life = { at: 'resting' };
   readonly #serial = pLimit(1);
   readonly #longTask = new InterruptibleTask();
   readonly #keeper: RecordKeeper;
-  #ending: Promise<unknown> = Promise.resolve();
 
   constructor(
     record: AgentRecord,
@@ -87,10 +86,7 @@ export class HostedAgent {
     });
   }
 
-  /**
-   * Ends commands, aborts transfers, and lets chats finish within `DRAIN_MS`. A wake in the meantime has a higher epoch
-   * and wins.
-   */
+  /** Ends commands and transfers; chats may finish within `DRAIN_MS`. A wake meanwhile has a higher epoch and wins. */
   async freeze({ epoch }: AgentEpoch): Promise<void> {
     const giveUpAt = performance.now() + DRAIN_MS;
     await this.#serial(async () => {
@@ -167,26 +163,13 @@ export class HostedAgent {
     return { epoch, startedAt, awake: this.#life.at === 'awake' ? this.#life.guest : null };
   }
 
-  /**
-   * Resolves when no guest of the agent is being ended: until then one may still begin what it was sent, and write that into
-   * its journals. Errors: unavailable `guest_unreachable` if that takes longer than `withinMs`.
-   */
-  async untilEnded(withinMs: number): Promise<void> {
-    const isLate = await Promise.race([
-      this.#ending.then(() => false),
-      delay(withinMs, true, { ref: false }),
-    ]);
-    if (isLate) throw guestUnreachable();
-  }
-
   /** Takes over the box that an earlier process of this host left running if it is `ours`; otherwise ends it. */
   settleBox(ours: boolean): Promise<void> {
     return this.#serial(async () => {
-      const { driver } = this.deps;
-      const guest = ours ? await findGuest(this.deps, this.#keeper) : await dropBox(driver, this.#keeper);
+      const guest = await (ours ? findGuest : dropBox)(this.deps, this.#keeper);
       if (guest === undefined) return;
       this.#watchEnd(guest);
-      if (await driver.isFrozen(this.agentId)) this.#life = { at: 'frozen', guest };
+      if (await this.deps.driver.isFrozen(this.agentId)) this.#life = { at: 'frozen', guest };
       else await this.#wakeWithRunningCommands(guest);
     });
   }
@@ -288,9 +271,7 @@ export class HostedAgent {
   async #end(graceMs: number): Promise<void> {
     const life = this.#life;
     this.#life = { at: 'resting' };
-    const ended = endGuest(this.deps.driver, this.agentId, life, graceMs);
-    this.#ending = ended.catch(() => undefined);
-    await ended;
+    await this.pendingEnd.during(endGuest(this.deps.driver, this.agentId, life, graceMs));
   }
 
   #has(guest: BoxedGuest): boolean {

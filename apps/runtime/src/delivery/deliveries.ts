@@ -29,7 +29,7 @@ export class Deliveries {
             .delivery(deliveryId, AbortSignal.timeout(GUEST_WITHIN_MS))
             .catch(unlessUnreachable);
     if (reported !== undefined) return toFound(reported);
-    await agent.untilEnded(ENDED_WITHIN_MS);
+    await agent.pendingEnd.over(ENDED_WITHIN_MS);
     return toFound(await this.journal.read(agentId, deliveryId));
   }
 }

@@ -119,7 +119,7 @@ export class HostExecutions {
         if (guest.awake) throw error;
       }
     }
-    await agent.untilEnded(HALTED_WITHIN_MS);
+    await agent.pendingEnd.over(HALTED_WITHIN_MS);
     return { current, outcome: await this.journal.read(agentId, executionId) };
   }
 }

@@ -88,10 +88,18 @@ const instanceOf = (dataDir: string): string => {
   return createHash('sha256').update(realpathSync(folder)).digest('hex').slice(0, 12);
 };
 
+export interface FoundProcess {
+  readonly pid: number;
+  readonly command: string;
+}
+
 /** Every process that belongs to the data folder: the program, its parts, its agents and what they started. */
-export const processesOf = (dataDir: string): { readonly pid: number; readonly command: string }[] => {
-  const marks = [dataDir, instanceOf(dataDir)];
-  return pids().flatMap((pid) => {
+export const processesOf = (dataDir: string): FoundProcess[] =>
+  processesNaming([dataDir, instanceOf(dataDir)]);
+
+/** Every other process whose command, variables, control group or folder has one of the marks. */
+export const processesNaming = (marks: readonly string[]): FoundProcess[] =>
+  pids().flatMap((pid) => {
     const files = ['cmdline', 'environ', 'cgroup'].map((name) => read(`/proc/${String(pid)}/${name}`));
     files.push(workingFolder(pid));
     if (
@@ -102,20 +110,16 @@ export const processesOf = (dataDir: string): { readonly pid: number; readonly c
       return [];
     return [{ pid, command: (files[0] ?? '').replaceAll('\0', ' ').trim() }];
   });
-};
 
 const variablesOf = (pid: number): string[] => read(`/proc/${String(pid)}/environ`).split('\0');
-
-/** Every process of this machine that was started with this variable, `NAME=value`. */
-export const processesWith = (variable: string): number[] =>
-  pids().filter((pid) => variablesOf(pid).includes(variable));
 
 /**
  * The agent's own program; undefined if there is none. It is the oldest process with the agent's variables: commands have
  * them too, and process ids say nothing about age.
  */
 export const programOf = (agentId: string): number | undefined =>
-  processesWith(`BERTH_AGENT_ID=${agentId}`)
+  pids()
+    .filter((pid) => variablesOf(pid).includes(`BERTH_AGENT_ID=${agentId}`))
     .map((pid) => ({ pid, startedAt: Number(statOf(pid)[STARTED_AT]) }))
     .filter(({ startedAt }) => !Number.isNaN(startedAt))
     .sort((one, other) => one.startedAt - other.startedAt || one.pid - other.pid)[0]?.pid;

@@ -3,6 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { computersRequests } from '@berth/contracts/computers';
 import { DomainError, newId } from '@berth/kernel';
+import { createLogger } from '@berth/telemetry';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
@@ -19,10 +20,12 @@ let host: ViewerHost;
 /** With a port of its own for viewers, and with a host name for them. */
 let byPort: TestGateway;
 let byName: TestGateway;
+let logged: string[] = [];
 
 beforeAll(async () => {
   host = await ViewerHost.start();
-  byPort = await startTestGateway();
+  const destination = { write: (line: string) => void logged.push(line) };
+  byPort = await startTestGateway(createLogger({ service: 'gateway', level: 'trace', destination }));
   byName = await startTestGateway(undefined, { appsHost: APPS_HOST, publicUrl: 'https://berth.test' });
 });
 afterAll(async () => {
@@ -230,6 +233,19 @@ describe("a viewer's page", () => {
     const { url } = await openViewer();
     test.services.revoke(key);
     expect((await get(url)).status).toBe(404);
+  });
+
+  it('leaves no trace of its secret in the log', async () => {
+    const { url, socketUrl } = await openViewer();
+    const secret = url.split('/').at(-2) ?? '';
+    logged = [];
+    for (const path of ['', 'session', 'socket', 'unknown']) await get(url + path);
+    const { client, closed } = await open(socketUrl);
+    client.close();
+    await closed;
+    expect(await refusalTo(dial(socketUrl))).toEqual([403, 'session_used']);
+    await eventually(() => expect(logged.filter((line) => line.includes('"path":"viewer"'))).toHaveLength(5));
+    expect(logged.join('')).not.toContain(secret);
   });
 
   it('shares its origin with no route of the API', async () => {

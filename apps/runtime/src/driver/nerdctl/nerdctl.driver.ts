@@ -22,7 +22,7 @@ import { ContainerCreation } from './container-creation.js';
 import { EndedContainers } from './ended-containers.js';
 import { ImageBuilds } from './image-build/image-builds.js';
 import { abortDownloads } from './images/damaged-downloads.js';
-import { hasDesktopImage } from './images/desktop-image.js';
+import { DesktopImage } from './images/desktop-image.js';
 import { imageOfSource } from './images/image-of-source.js';
 import { ImageStore, type CallNerdctl, type ObtainedImage } from './images/image-store.js';
 import { limitInotify } from './inotify-limits.js';
@@ -50,26 +50,21 @@ export class NerdctlDriver extends Driver {
     () => this.#open.scratch,
     (downloads) => abortDownloads(this.#open.containerd, downloads),
   );
+  readonly #desktops = new DesktopImage();
   readonly #builds: ImageBuilds;
   /** Agents and tasks that a container is being created for. */
   readonly #creating = new Set<string>();
   readonly #ended: EndedContainers;
   readonly #creation: ContainerCreation;
   #host: NerdctlHost | undefined;
-  #hasDesktops = false;
 
   constructor(private readonly options: NerdctlDriverOptions) {
     super();
-    this.#builds = new ImageBuilds({
-      host: () => this.#open,
-      call: (args, callOptions) => this.#nerdctl.call(args, callOptions),
-      images: this.#images,
-      pull: () => options.operator.current.runtime.pull,
-      subidUser: options.subidUser,
-    });
-    const known = { containers: this.#containers, creating: this.#creating };
-    const call: CallNerdctl = (args) => this.#nerdctl.call(args);
     const host = (): NerdctlHost => this.#open;
+    const call: CallNerdctl = (args, callOptions) => this.#nerdctl.call(args, callOptions);
+    const pull = () => options.operator.current.runtime.pull;
+    this.#builds = new ImageBuilds({ host, call, images: this.#images, pull, subidUser: options.subidUser });
+    const known = { containers: this.#containers, creating: this.#creating };
     this.#ended = new EndedContainers(call, host, known, options.log);
     this.#creation = new ContainerCreation({ host, call, known, ended: this.#ended, options });
   }
@@ -236,10 +231,8 @@ export class NerdctlDriver extends Driver {
     return containerdResponds(this.#open.address, withinMs);
   }
 
-  /** While containerd does not respond, what it said last. */
-  async hasDesktops(): Promise<boolean> {
-    this.#hasDesktops = await hasDesktopImage(this.#open.containerd).catch(() => this.#hasDesktops);
-    return this.#hasDesktops;
+  hasDesktops(): Promise<boolean> {
+    return this.#desktops.isHere(this.#open.containerd);
   }
 
   async list(): Promise<readonly ListedBox[]> {

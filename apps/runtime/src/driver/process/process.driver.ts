@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { missingDesktopPackages } from '@berth/host-requirements';
 import type { Json } from '@berth/kernel';
 import { guestEnv, GUEST_NODE_OPTIONS } from '@berth/guest-protocol';
 import type { Logger } from '@berth/telemetry';
@@ -14,6 +13,7 @@ import { DriverError } from '../driver-error.js';
 import type { ImageBuildEnd, TaskEnd, TaskSpec } from '../task-spec.js';
 import { refuseSource, refuseUnsupported } from '../requirements.plan.js';
 import { AgentUsers } from './agent-users.js';
+import { assertDesktopSoftware, codeOf, missingDesktopSoftware } from './box-source.js';
 import { CgroupProcessGroup } from './cgroup-process-group.js';
 import { launchGuest, toolExists } from './launch-guest.js';
 import { launchScript } from './launch-script.js';
@@ -23,7 +23,7 @@ import type { ProcessGroup } from './process-group.js';
 import { isAlive, readStartVariable, signal, writtenBytes } from '../process-table.js';
 import { runProcessTask } from './process-task.js';
 import { UidAllocation } from './uid-allocation.js';
-import { SYSTEM_PATH, WorkspaceMounts, type CodeFolder } from './workspace-mounts.js';
+import { WorkspaceMounts } from './workspace-mounts.js';
 
 export interface ProcessDriverOptions {
   readonly dataDir: string;
@@ -130,17 +130,11 @@ export class ProcessDriver extends Driver {
   /** Nothing to fetch: templates and builds are folders of the host, and desktops its programs. */
   async prepare(source: BoxSource): Promise<void> {
     refuseSource(source, this.capabilities);
-    if (source.kind !== 'desktop') return;
-    const missing = missingDesktopPackages(SYSTEM_PATH);
-    if (missing.length > 0)
-      throw new DriverError(
-        'spec_unsupported',
-        `This host lacks software for desktops: ${missing.join(', ')}.`,
-      );
+    if (source.kind === 'desktop') assertDesktopSoftware();
   }
 
-  hasDesktops(): Promise<boolean> {
-    return Promise.resolve(missingDesktopPackages(SYSTEM_PATH).length === 0);
+  async hasDesktops(): Promise<boolean> {
+    return missingDesktopSoftware().length === 0;
   }
 
   async start(spec: BoxSpec): Promise<Box> {
@@ -291,12 +285,6 @@ export class ProcessDriver extends Driver {
     return this.#features;
   }
 }
-
-const codeOf = (source: BoxSource): CodeFolder | null => {
-  if (source.kind === 'desktop') return null;
-  if (source.kind !== 'image') return { folder: source.folder, built: source.kind === 'build' };
-  throw new DriverError('spec_unsupported', 'The process driver runs no images.');
-};
 
 /** The epoch in the environment of the guest, which is one of these processes; null if it is gone. */
 const epochOf = async (pids: readonly number[]): Promise<number | null> => {
