@@ -121,7 +121,7 @@ export const DESKTOPS = [
   },
   {
     guarantee: 'A desktop runs as the user of its computer.',
-    file: `${DESKTOP}/session/desktop-session.ts`,
+    file: `${DESKTOP}/session/desktop-process.ts`,
     find: 'asAgent(runAs, { ...program',
     replace: 'asAgent(runAs && null, { ...program',
     test: WORKLOAD_INT,
