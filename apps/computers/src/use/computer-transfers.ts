@@ -6,7 +6,8 @@ import type {
   OpenScreenshot,
   ReportActions,
 } from '@berth/contracts/computers';
-import { FILE_LIMIT_BYTES, pathProblem, type OpenedStage, type OpenedTransfer } from '@berth/contracts/files';
+import { FILE_LIMIT_BYTES, pathProblem } from '@berth/contracts/files';
+import type { OpenedStage, OpenedTransfer } from '@berth/contracts/hosting';
 import { Clock, deriveId, isoTime, stepOf } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
 import { ComputersFromLog } from '../computer-list/computers-from-log.js';
