@@ -102,10 +102,8 @@ const judgeRelative = (from, file, specifier) => {
   const target = new URL(specifier, `file:///${file.path}`).pathname.slice(1);
   if (!target.startsWith(`${from.dir}/src/`))
     return `'${specifier}' leaves the package: import it by its name`;
-  const contexts = new Set([contextOf(from, file.path), contextOf(from, target)]);
-  if (!SHARED_CONTRACTS.includes(contextOf(from, file.path)))
-    for (const shared of SHARED_CONTRACTS) contexts.delete(shared);
-  if (from.manifest.exports?.['./*'] !== undefined && contexts.size > 1)
+  const [own, other] = [contextOf(from, file.path), contextOf(from, target)];
+  if (from.manifest.exports?.['./*'] !== undefined && own !== other && !SHARED_CONTRACTS.includes(other))
     return `'${specifier}' leaves its context: contracts of different contexts do not import each other`;
   if (!/\.(js|json)$/.test(specifier)) return `'${specifier}' needs the extension .js`;
   return null;

@@ -8,7 +8,7 @@ import { EndUserKeys, KeptKeys, ResourceOwners } from '@berth/personal-data';
 import { PlatformModule, ProjectionModule, ServiceContext } from '@berth/service';
 import { Module } from '@nestjs/common';
 import { Claims } from './claim/claims.js';
-import { ComputerOfEndUserStreams } from './claim/computer-of-end-user.js';
+import { ComputerOfEndUserStreams } from './claim/computer-of-end-user.streams.js';
 import { Admission } from './computer/admission.js';
 import { ComputerCommandHandler } from './computer/computer.command-handler.js';
 import { ComputerCreation } from './computer/computer-creation.js';

@@ -131,7 +131,7 @@ describe('a file', () => {
   it('is put in its place once it was received, and recorded by its size alone', async () => {
     const { staged } = await stage('notes.txt');
     const put = { ...about(id), staged, path: 'notes.txt' };
-    const written = { path: '/home/user/notes.txt', name: 'notes.txt', size: 5 };
+    const written = { path: '/volume/notes.txt', name: 'notes.txt', size: 5 };
     expect(await served.requester.request(computersRequests.put, put)).toEqual(written);
     expect(await used()).toMatchObject([{ type: 'ComputerFileWritten', data: { bytes: 5 } }]);
     expect(JSON.stringify(await used())).not.toContain('notes');

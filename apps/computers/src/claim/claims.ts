@@ -1,6 +1,6 @@
 import { Clock, isoTime, stepOf, type CommandEnvelope } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
-import { ComputerOfEndUserStreams } from './computer-of-end-user.js';
+import { ComputerOfEndUserStreams } from './computer-of-end-user.streams.js';
 
 /** A claim on being the one computer of an end user. */
 export interface Claim {

@@ -1,6 +1,5 @@
-import { EventStore, EventStreams, type EventCodec } from '@berth/event-store';
+import type { EventCodec } from '@berth/event-store';
 import type { Decider } from '@berth/kernel';
-import { Injectable } from '@nestjs/common';
 
 /** The last event of the stream of an end user shows which computer is its one. */
 export interface ComputerOfEndUserClaimed {
@@ -43,15 +42,3 @@ export const claimCodec: EventCodec<ComputerOfEndUserClaimed> = {
 
 const isClaim = (stored: { readonly type: string }): stored is ComputerOfEndUserClaimed =>
   stored.type === 'ComputerOfEndUserClaimed';
-
-/** Loads the streams `computerOfEndUser-eus_…` and appends the claims that their decider decides. */
-@Injectable()
-export class ComputerOfEndUserStreams extends EventStreams<
-  ClaimOfEndUser,
-  ClaimComputer,
-  ComputerOfEndUserClaimed
-> {
-  constructor(store: EventStore) {
-    super({ store, decider: claimDecider, codec: claimCodec });
-  }
-}

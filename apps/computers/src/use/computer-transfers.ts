@@ -8,7 +8,7 @@ import type {
 } from '@berth/contracts/computers';
 import { FILE_LIMIT_BYTES, pathProblem } from '@berth/contracts/files';
 import type { OpenedStage, OpenedTransfer } from '@berth/contracts/hosting';
-import { Clock, isoTime, newId, stepOf } from '@berth/kernel';
+import { Clock, deriveId, isoTime, stepOf } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
 import { ComputersFromLog } from '../computer-list/computers-from-log.js';
 import type { UseOfComputer } from '../computer/ensure-awake.js';
@@ -62,7 +62,7 @@ export class ComputerTransfers {
 
   async stage({ path, ...request }: OpenComputerStage): Promise<OpenedStage> {
     await this.requireValid(request, path);
-    const stagedId = newId('stg');
+    const stagedId = deriveId('stg', request.commandId);
     const transfer = { kind: 'stage', stagedId, limitBytes: FILE_LIMIT_BYTES } as const;
     const opened = await this.computers.open(request, transfer);
     return { ...opened, staged: { stagedId, host: opened.host, epoch: opened.epoch } };

@@ -1,5 +1,5 @@
 import type { ComputerRef } from '@berth/contracts/computers';
-import { Clock, isoTime, newId } from '@berth/kernel';
+import { Clock, isoTime } from '@berth/kernel';
 import { pause } from '@berth/supervision';
 import { Logger } from '@berth/telemetry';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
@@ -40,7 +40,9 @@ export class ScreenshotCounter implements OnModuleDestroy {
     }
     const first = { accountId, commandIds: new Set([commandId]) };
     this.#gathered.set(computerId, first);
-    const recording = this.#record(computerId, first).finally(() => this.#recording.delete(recording));
+    const recording = this.#record(computerId, commandId, first).finally(() =>
+      this.#recording.delete(recording),
+    );
     this.#recording.add(recording);
   }
 
@@ -49,12 +51,12 @@ export class ScreenshotCounter implements OnModuleDestroy {
     await Promise.all(this.#recording);
   }
 
-  async #record(computerId: string, gathered: Gathered): Promise<void> {
+  async #record(computerId: string, firstId: string, gathered: Gathered): Promise<void> {
     await pause(GATHER_MS, this.#ending.signal);
     this.#gathered.delete(computerId);
     const { accountId, commandIds } = gathered;
     const data = { computerId, count: commandIds.size, at: isoTime(this.clock.now()) };
-    const origin = systemOrigin(accountId, `${computerId}/screenshots/${newId('cmd')}`);
+    const origin = systemOrigin(accountId, `${firstId}/screenshots`);
     for (;;) {
       try {
         await this.uses.handle(computerId, { type: 'ScreenshotsTaken', data }, origin);

@@ -86,6 +86,16 @@ describe('a host that announces itself', () => {
     expect(named).toEqual([null, 'log_1']);
   });
 
+  it('announces itself to all services at once, also the first time', async () => {
+    host = await HostFixture.open();
+    const respond = (): Promise<HostOrders> => Promise.resolve({ remove: [], stop: [], logId: 'log_1' });
+    const requester = { request: respond } as unknown as Pick<Requester, 'request'>;
+    const hostLog = await HostLog.open(host.dataDir);
+    const announcer = new HostAnnouncer({ id: 'hst_1' }, host.agents, figures, requester, hostLog, quietLog);
+    await Promise.all([announcer.announce('agents'), announcer.announce('computers')]);
+    expect((await HostLog.open(host.dataDir)).id).toBe('log_1');
+  });
+
   it('does not wait for agents that take long to end, or it would count as lost, and gives no order twice', async () => {
     host = await HostFixture.open();
     const removed = Promise.withResolvers<void>();

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import pLimit from 'p-limit';
 import { readStored, writeDurably, type StoredContent } from '../durable-file.js';
 
 const LOG_ID: StoredContent<string> = {
@@ -11,6 +12,9 @@ const LOG_ID: StoredContent<string> = {
  * connected to another installation by mistake would get the order to remove all of its agents.
  */
 export class HostLog {
+  /** The host announces itself to several services at once. */
+  readonly #writes = pLimit(1);
+
   private constructor(
     /** Name of the file that stores it. */
     readonly file: string,
@@ -29,9 +33,11 @@ export class HostLog {
   }
 
   /** Stores the identity; only the first one counts. */
-  async keep(id: string): Promise<void> {
-    if (this.kept !== null) return;
-    await writeDurably(this.file, JSON.stringify(id));
-    this.kept = id;
+  keep(id: string): Promise<void> {
+    return this.#writes(async () => {
+      if (this.kept !== null) return;
+      await writeDurably(this.file, JSON.stringify(id));
+      this.kept = id;
+    });
   }
 }
