@@ -48,9 +48,9 @@ export const COMPUTER_LIFE = [
   },
   {
     guarantee: 'Computers need the add-on.',
-    file: `${APP}/plan/computers-addon.ts`,
-    find: "if (!plan.addons.includes('computers'))",
-    replace: "if (plan.id === '')",
+    file: `${APP}/computer/admission.ts`,
+    find: "if (!(await this.plans.hasAddon(owner.accountId, 'computers')))",
+    replace: "if ((await this.plans.hasAddon(owner.accountId, 'computers')) && owner.accountId === '')",
     test: ADMISSION_SPEC,
     title: 'can be read, put to sleep and deleted, and nothing else',
   },

@@ -2,7 +2,7 @@ import { AgentClient } from '@berth/agent-client';
 import { AccountSuspensions, EndUserSuspensions, HostHearing, OwnerSuspensionQuery } from '@berth/boxes';
 import { accountsRequests } from '@berth/contracts/accounts';
 import { Requester } from '@berth/messaging';
-import { OperatorSettings } from '@berth/operator-file';
+import { AccountPlans, OperatorSettings } from '@berth/operator-file';
 import { SecretBox } from '@berth/persistence';
 import { EndUserKeys, KeptKeys, ResourceOwners } from '@berth/personal-data';
 import { PlatformModule, ProjectionModule, ServiceContext } from '@berth/service';
@@ -16,7 +16,6 @@ import { ComputerDeletion } from './computer/computer-deletion.js';
 import { ComputerLifecycle } from './computer/computer-lifecycle.js';
 import { ComputerPlacement } from './computer/computer-placement.js';
 import { ComputerProfiles } from './computer/computer-profiles.js';
-import { ComputerSizes } from './computer/computer-sizes.js';
 import { ComputerNatsController } from './computer/computer.nats-controller.js';
 import { ComputerStreams } from './computer/computer.streams.js';
 import { EnsureAwakeHandler } from './computer/ensure-awake.js';
@@ -35,7 +34,6 @@ import { RemovedHosts } from './host/removed-hosts.js';
 import { ObservationHandler } from './host/report-observation.js';
 import { migrations } from './migrations/migrations.js';
 import { ComputerOwners } from './personal-data/computer-owners.js';
-import { ComputersAddon } from './plan/computers-addon.js';
 import { RememberRevokedKeys } from './react/remember-revoked-keys.js';
 import { RememberSuspendedAccounts } from './react/remember-suspended-accounts.js';
 import { RememberSuspendedEndUsers } from './react/remember-suspended-end-users.js';
@@ -86,7 +84,6 @@ import { ViewerNatsController } from './viewer/viewer.nats-controller.js';
     ComputerCommandHandler,
     ComputerLifecycle,
     ComputerPlacement,
-    ComputerSizes,
     ComputerProfiles,
     NewComputers,
     ComputerCreation,
@@ -97,7 +94,7 @@ import { ViewerNatsController } from './viewer/viewer.nats-controller.js';
     Claims,
 
     OwnerSuspensionQuery,
-    ComputersAddon,
+    AccountPlans,
     Admission,
     AccountSuspensions,
     EndUserSuspensions,

@@ -14,6 +14,7 @@ const golden = globSync('*/src/**/__events__/*.json', { cwd: APPS }).map(
 
 /** What the audit leaves out on purpose: consequences of an act that another event records, and the system's own work. */
 const NOT_AUDITED = [
+  'ActionsDone',
   'AgentCreationAbandoned',
   'AgentDeleted',
   'AgentFailed',
@@ -27,6 +28,11 @@ const NOT_AUDITED = [
   'AgentVersionAbandoned',
   'AgentVersionAdopted',
   'AgentVersionPrepared',
+  'ComputerDeleted',
+  'ComputerFailed',
+  'ComputerRanUnseen',
+  'ComputerStarted',
+  'ComputerUnseen',
   'DeploymentBuildStarted',
   'DeploymentBuilt',
   'DeploymentFailed',
@@ -66,6 +72,9 @@ const NOT_AUDITED = [
   'ScheduleFired',
   'SchedulesForgotten',
   'SchedulesPublished',
+  'ScreenshotsTaken',
+  'ViewerSessionConnected',
+  'ViewerSessionEnded',
   'WebhookAccepted',
   'WebhookAttemptFailed',
   'WebhookDelivered',

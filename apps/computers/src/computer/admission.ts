@@ -1,6 +1,7 @@
 import { OwnerSuspensionQuery, type Owner } from '@berth/boxes';
+import { DomainError } from '@berth/kernel';
+import { AccountPlans } from '@berth/operator-file';
 import { Injectable } from '@nestjs/common';
-import { ComputersAddon } from '../plan/computers-addon.js';
 import type { LiveComputer } from './computer.js';
 
 /** Checks whatever creates, wakes or uses a computer. */
@@ -8,13 +9,18 @@ import type { LiveComputer } from './computer.js';
 export class Admission {
   constructor(
     private readonly suspensions: OwnerSuspensionQuery,
-    private readonly addon: ComputersAddon,
+    private readonly plans: AccountPlans,
   ) {}
 
   /** Errors: forbidden `account_suspended`, `end_user_suspended`; payment_required `addon_required`. */
   async admit(owner: Owner): Promise<void> {
     await this.suspensions.requireActive(owner);
-    await this.addon.require(owner.accountId);
+    if (!(await this.plans.hasAddon(owner.accountId, 'computers')))
+      throw new DomainError(
+        'payment_required',
+        'addon_required',
+        'The plan of the account does not include computers.',
+      );
   }
 
   /** Errors: forbidden `account_suspended`, `end_user_suspended`. */
