@@ -30,6 +30,7 @@ const NOT_AUDITED = [
   'AgentVersionPrepared',
   'ComputerDeleted',
   'ComputerFailed',
+  'ComputerOfEndUserClaimed',
   'ComputerRanUnseen',
   'ComputerStarted',
   'ComputerUnseen',
