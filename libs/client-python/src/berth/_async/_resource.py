@@ -16,7 +16,7 @@ class AsyncResource:
     def __init__(self, transport: AsyncTransport) -> None:
         self._transport = transport
 
-    async def _get(self, path: str, options: Any, **query: Any) -> Any:
+    async def _get(self, path: str, options: Any, /, **query: Any) -> Any:
         return await self._transport.send(call("GET", path, options, query=query))
 
     async def _send(self, method: str, path: str, options: Any, **more: Any) -> Any:
@@ -28,5 +28,5 @@ class AsyncResource:
     async def _do(self, method: str, path: str, options: Any, **more: Any) -> None:
         await self._transport.send(call(method, path, options, answer=Answer.NOTHING, **more))
 
-    def _list(self, path: str, options: Any, **query: Any) -> AsyncPages[Any]:
+    def _list(self, path: str, options: Any, /, **query: Any) -> AsyncPages[Any]:
         return pages(self._transport, call("GET", path, options, query=query, answer=Answer.LIST))

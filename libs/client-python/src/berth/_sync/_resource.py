@@ -17,7 +17,7 @@ class Resource:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    def _get(self, path: str, options: Any, **query: Any) -> Any:
+    def _get(self, path: str, options: Any, /, **query: Any) -> Any:
         return self._transport.send(call("GET", path, options, query=query))
 
     def _send(self, method: str, path: str, options: Any, **more: Any) -> Any:
@@ -29,5 +29,5 @@ class Resource:
     def _do(self, method: str, path: str, options: Any, **more: Any) -> None:
         self._transport.send(call(method, path, options, answer=Answer.NOTHING, **more))
 
-    def _list(self, path: str, options: Any, **query: Any) -> Page[Any]:
+    def _list(self, path: str, options: Any, /, **query: Any) -> Page[Any]:
         return pages(self._transport, call("GET", path, options, query=query, answer=Answer.LIST))
