@@ -12,6 +12,7 @@ from server import Server
 
 from berth import AsyncBerth, Berth
 
+RUNNING = dict(os.environ)
 KEY = "mk_secretsecretsecret"
 Either: TypeAlias = Any
 """A client of either kind: the tests of a rule run with both."""
@@ -91,6 +92,12 @@ def _one_authority(tmp_path_factory: pytest.TempPathFactory) -> None:
     one = tmp_path_factory.mktemp("authorities") / "one.pem"
     one.write_text(authorities.partition(mark)[0] + mark, encoding="utf-8")
     os.environ["SSL_CERT_FILE"] = str(one)
+
+
+@pytest.fixture(scope="session")
+def product() -> dict[str, str]:
+    """The running Berth that the environment names."""
+    return {name: RUNNING[name] for name in ("BERTH_URL", "BERTH_API_KEY")}
 
 
 @pytest.fixture(autouse=True)
