@@ -65,8 +65,10 @@ class Types {
     if (schema.const !== undefined) return `Literal[${literal(schema.const)}]`;
     if (schema.enum !== undefined) return `Literal[${schema.enum.map(literal).join(', ')}]`;
     const choices = schema.anyOf ?? schema.oneOf;
-    if (choices !== undefined) return union(choices.map((one, at) => this.#typeOf(one, at ? `${name}${at}` : name)));
-    if (Array.isArray(schema.type)) return union(schema.type.map((type) => this.#typeOf({ ...schema, type }, name)));
+    if (choices !== undefined)
+      return union(choices.map((one, at) => this.#typeOf(one, at ? `${name}${at}` : name)));
+    if (Array.isArray(schema.type))
+      return union(schema.type.map((type) => this.#typeOf({ ...schema, type }, name)));
     if (schema.type === 'array') return `list[${this.#typeOf(schema.items ?? {}, `${name}Item`)}]`;
     if (schema.type === 'object') return this.#objectOf(schema, name);
     return SCALARS[schema.type] ?? 'Any';
@@ -116,8 +118,10 @@ const docstring = (meaning) => {
 
 const union = (types) => [...new Set(types)].join(' | ');
 const text = (value) => JSON.stringify(value);
-const literal = (value) => (value === null ? 'None' : value === true ? 'True' : value === false ? 'False' : text(value));
-const pascal = (member) => member.replace(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, letter) => letter.toUpperCase());
+const literal = (value) =>
+  value === null ? 'None' : value === true ? 'True' : value === false ? 'False' : text(value);
+const pascal = (member) =>
+  member.replace(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, letter) => letter.toUpperCase());
 
 const HEAD = `"""What the service sends and takes, under the names of its OpenAPI document.
 
@@ -133,7 +137,8 @@ from typing import Any, Literal, TypeAlias, TypedDict
 /** Checks that the types are those of the document, and that both clients have one version. */
 export const checkPythonTypes = async (workspace) => {
   const { root } = workspace;
-  if (!existsSync(join(root, BUILT))) return { problems: ['the gateway is not built: run npx tsc -b'], read: 1 };
+  if (!existsSync(join(root, BUILT)))
+    return { problems: ['the gateway is not built: run npx tsc -b'], read: 1 };
   const wanted = await renderPythonTypes(workspace);
   const path = join(root, PYTHON_TYPES);
   const isCurrent = existsSync(path) && readFileSync(path, 'utf8') === wanted;

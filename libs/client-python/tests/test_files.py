@@ -139,7 +139,7 @@ def test_bytes_paths_and_files_are_uploaded_under_their_names(
         "file": ("x.txt", b"bytes"),
     }
     assert forms[1]["file"][1] == b"path"
-    assert b"filename*=UTF-8''a%20%22b%22%20%C3%A9%25.txt" in server.received[1].body
+    assert 'filename="a \\"b\\" é%.txt"\r\n'.encode() in server.received[1].body
     assert forms[3]["file"][1] == b"th"
     assert forms[4] == {"file": ("m", b"memory")}
     assert all("content-length" in request.headers for request in server.received)

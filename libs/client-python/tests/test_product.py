@@ -10,6 +10,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,13 @@ from berth import AsyncBerth, Berth, ServiceAuthError, ServiceConflictError, Ser
 pytestmark = pytest.mark.product
 
 README = Path(__file__).parents[1] / "README.md"
-EXAMPLES = re.findall(r"^(#+ .*)$|^```python\n(.*?)^```$", README.read_text(encoding="utf-8"), re.M | re.S)
+PARTS = re.compile(r"^(#+ [^\n]*)$|^```python\n(.*?)^```$", re.M | re.S)
 
 
 def examples() -> list[Any]:
     found: list[Any] = []
     title = "Start"
-    for heading, code in EXAMPLES:
+    for heading, code in PARTS.findall(README.read_text(encoding="utf-8")):
         title = heading.strip("# ") or title
         if code:
             found.append(pytest.param(code, id=title))
@@ -55,9 +56,7 @@ def agent(product: dict[str, str]) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("code", examples())
-def test_every_example_of_the_readme_runs(
-    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_example_of_the_readme_runs(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "README.md", "exec"), {"__name__": "__main__"})
 
@@ -147,12 +146,12 @@ def test_large_files_go_both_ways_asynchronously(agent: str, tmp_path: Path) -> 
 
 
 def test_followed_logs_show_what_is_written_later(berth: Berth, agent: str) -> None:
-    mark = uuid.uuid4().hex
-    with berth.agents.follow_logs(agent, source="system") as entries:
-        threading.Timer(0.5, lambda: berth.agents.restart(agent)).start()
-        seen = [next(iter(entries))]
-    assert {"timestamp", "level", "source", "message"} <= set(seen[0])
-    assert mark
+    restarting = threading.Thread(target=berth.agents.restart, args=[agent])
+    with berth.agents.follow_logs(agent, since=datetime.now(timezone.utc)) as entries:
+        restarting.start()
+        entry = next(iter(entries))
+        restarting.join()
+    assert {"timestamp", "level", "source", "message"} <= set(entry)
 
 
 def test_webhooks_are_invoked_with_their_token_alone(berth: Berth, agent: str) -> None:

@@ -188,8 +188,7 @@ def form_body(file: File, name: str | None, fields: Mapping[str, str]) -> Body:
 
 
 def _filename(name: str) -> str:
-    # As browsers write it, WHATWG HTML § 4.10.21.8.
-    plain = name.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
-    if plain == name and name.isascii() and "\\" not in name and "%" not in name:
-        return f'filename="{name}"'
-    return f"filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
+    if any(ord(character) < 32 or ord(character) == 127 for character in name):
+        return f"filename*=UTF-8''{quote(name, safe='')}"
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'filename="{escaped}"'
