@@ -46,7 +46,7 @@ function* usable(env) {
 /** Programs of the PATH, and those that pyenv has installed, which are on no PATH. */
 function candidates(env) {
   const minors = Array.from({ length: NEWEST_MINOR - OLDEST_MINOR + 1 }, (_, at) => OLDEST_MINOR + at);
-  const versions = join(env.PYENV_ROOT ?? join(env.HOME ?? homedir(), '.pyenv'), 'versions');
+  const versions = join(env.HOME ?? homedir(), '.pyenv', 'versions');
   const installed = existsSync(versions) ? readdirSync(versions) : [];
   return [
     'python3',

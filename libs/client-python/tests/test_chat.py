@@ -167,6 +167,10 @@ def test_breaking_off_closes_the_connection(client: Client, server: Server) -> N
 
     server.answer(answer)
     assert client.take(client.berth.agents.chat_stream("a", "hi"), 1) == [{"type": "delta", "text": "a"}]
+    stream = client.berth.agents.chat_stream("a", "hi")
+    assert len(client.take(stream, 1)) == 1
+    with pytest.raises(RuntimeError, match="once"):
+        client.collect(stream)
     client.run(nothing() if client.kind == "async" else None)
     assert closed.wait(10)
 

@@ -165,6 +165,8 @@ def test_a_pipe_is_uploaded_without_knowing_its_length(client: Client, server: S
         (io.StringIO("x"), {"name": "x"}),
         (None, {"name": "x"}),
         ([b"x"], {"name": "x"}),
+        (b"x", {"name": "x", "message": 1}),
+        (b"x", {"name": "x", "dest_dir": Path("in")}),
     ],
 )
 def test_what_is_no_file_or_has_no_name_is_not_sent(
@@ -184,9 +186,9 @@ def test_files_of_computers_are_their_bytes_and_repeated_if_they_can_be_read_aga
     path.write_bytes(b"content")
     lost = (503, {}, {"retry-after": "0"})
     server.answer(lost, {"ok": True})
-    client.run(client.berth.computers.upload("c", "/home/x", path))
+    client.run(client.berth.computers.upload("c", "/data/x", path))
     assert [request.body for request in server.received] == [b"content"] * 2
-    assert server.received[0].query == [("path", "/home/x")]
+    assert server.received[0].query == [("path", "/data/x")]
     assert (server.received[0].method, server.received[0].path) == ("PUT", "/api/v1/computers/c/files")
     read, write = os.pipe()
     os.close(write)

@@ -10,7 +10,14 @@ import pytest
 from conftest import KEY, Client
 from server import EVENTS, Connection, Received, Server, refused
 
-from berth import AsyncBerth, Berth, ServiceConnectionError, ServiceError, ServiceNotFoundError
+from berth import (
+    AsyncBerth,
+    Berth,
+    ServiceConnectionError,
+    ServiceError,
+    ServiceNotFoundError,
+    ServiceRateLimitError,
+)
 
 
 def entry(number: int) -> dict[str, Any]:
@@ -52,6 +59,9 @@ def test_a_broken_connection_is_made_again_after_the_last_entry(client: Client, 
     assert client.take(followed, 4) == [entry(1), entry(2), entry(3), entry(4)]
     ids = [request.headers.get("last-event-id") for request in server.received]
     assert ids == [None, "two", "two", "two", "two"]
+    server.answer(sends(log(5), then="wait"))
+    assert client.take(followed, 1) == [entry(5)]
+    assert server.received[-1].headers["last-event-id"] == "four"
     assert server.received[4].query == [
         ("follow", "true"),
         ("level", "warn"),
@@ -72,6 +82,9 @@ def test_what_the_service_refuses_is_raised(client: Client, server: Server) -> N
         client.collect(client.berth.agents.follow_logs("a"))
     server.answer(sends(log(1)), (404, refused("agent_not_found")))
     with pytest.raises(ServiceNotFoundError):
+        client.collect(client.berth.agents.follow_logs("a"))
+    server.answer(sends(log(1)), (429, refused("rate_limited"), {"retry-after": "0"}))
+    with pytest.raises(ServiceRateLimitError):
         client.collect(client.berth.agents.follow_logs("a"))
     server.answer((200, {"logs": []}))
     with pytest.raises(ServiceError) as caught:

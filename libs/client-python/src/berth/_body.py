@@ -7,6 +7,7 @@ import os
 import stat
 import uuid
 from collections.abc import Generator, Mapping, Sequence
+from itertools import islice
 from typing import IO, Any, Protocol, TypeAlias
 from urllib.parse import quote
 
@@ -130,6 +131,14 @@ class Body:
             **({} if content_type is None else {"content-type": content_type}),
             **({} if length is None else {"content-length": str(length)}),
         }
+
+    @property
+    def whole(self) -> bytes | None:
+        """The body in one piece, if it is short and in memory."""
+        if any(isinstance(part, _File) for part in self._parts):
+            return None
+        pieces = list(islice(self.pieces(), 2))
+        return b"".join(pieces) if len(pieces) < 2 else None
 
     def pieces(self) -> Generator[bytes, None, None]:
         """Yields the body from its beginning."""

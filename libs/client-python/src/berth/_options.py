@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Generator, Mapping
-from copy import copy
 from typing import TypedDict
 from urllib.parse import urlsplit
 
@@ -62,12 +61,6 @@ class Options:
         if key is not None and (not isinstance(key, str) or not _PRINTABLE.fullmatch(key)):
             raise ValueError("idempotency_key must have 1 to 255 printable characters of ASCII.")
         self.idempotency_key = key or self.headers.get("idempotency-key")
-
-    def with_retries(self, max_retries: int) -> Options:
-        """Returns the same options with another number of repeats."""
-        other = copy(self)
-        other.max_retries = max_retries
-        return other
 
 
 class Bearer(httpx.Auth):

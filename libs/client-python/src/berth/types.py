@@ -327,8 +327,7 @@ class _ChatBodyRequired(TypedDict):
 
 class ChatBody(_ChatBodyRequired, total=False):
     conversation_id: str | None
-    """Continues that conversation, or opens it. Without it, continues the current one of the
-    agent."""
+    """Continues that conversation, or opens it. Without it, continues the current one of the agent."""
 
 
 class ChatReply(TypedDict):
@@ -347,14 +346,13 @@ class CreateAgentBody(_CreateAgentBodyRequired, total=False):
     externalId: str | None
     """The caller's own identifier, unique in the account. No control characters."""
     externalUserId: str | None
-    """The external id of the end user who owns the agent, who is created if unknown. Another
-    than 1 to 128 letters, digits and `_ @ . : + -`, and `.` and `..`, are 400
-    `invalid_external_id`. Needs the scope `manage` too."""
+    """The external id of the end user who owns the agent, who is created if unknown. Another than 1 to 128
+    letters, digits and `_ @ . : + -`, and `.` and `..`, are 400 `invalid_external_id`. Needs the scope
+    `manage` too."""
     instructions: str | None
     """At most 65536 bytes of UTF-8."""
     idleTtlSeconds: int | None
-    """Seconds without activity until the agent sleeps: 0 (always on) or 15 to 604800. Default
-    900."""
+    """Seconds without activity until the agent sleeps: 0 (always on) or 15 to 604800. Default 900."""
     labels: dict[str, str] | None
     """At most 64; names of 1 to 64 letters, digits and `. _ / -`, values to 256 characters."""
     env: list[EnvVarBody] | dict[str, str] | None
@@ -377,8 +375,7 @@ class CreateAgentOfEndUserBody(_CreateAgentOfEndUserBodyRequired, total=False):
     instructions: str | None
     """At most 65536 bytes of UTF-8."""
     idleTtlSeconds: int | None
-    """Seconds without activity until the agent sleeps: 0 (always on) or 15 to 604800. Default
-    900."""
+    """Seconds without activity until the agent sleeps: 0 (always on) or 15 to 604800. Default 900."""
     labels: dict[str, str] | None
     """At most 64; names of 1 to 64 letters, digits and `. _ / -`, values to 256 characters."""
     env: list[EnvVarBody] | dict[str, str] | None
@@ -458,8 +455,8 @@ class DeadLetterPage(TypedDict):
 class _DeployBodyRequired(TypedDict):
     agentId: str
     source: Literal["github", "git", "image"]
-    """`github`: a repository on github.com. `git`: one on any host that the operator allows.
-    `image`: a container image."""
+    """`github`: a repository on github.com. `git`: one on any host that the operator allows. `image`: a
+    container image."""
 
 
 class DeployBody(_DeployBodyRequired, total=False):
@@ -468,8 +465,7 @@ class DeployBody(_DeployBodyRequired, total=False):
     branch: str | None
     """By default the branch that the HEAD of the repository names."""
     tokenEnv: str | None
-    """Name of a secret variable of the agent, used as the password of the clone and for nothing
-    else."""
+    """Name of a secret variable of the agent, used as the password of the clone and for nothing else."""
     image: str | None
     """Of `image`: the reference of a container image, with or without tag and digest."""
 
@@ -573,8 +569,8 @@ class _EnvValueBodyRequired(TypedDict):
 
 class EnvValueBody(_EnvValueBodyRequired, total=False):
     isSecret: bool | None
-    """Secret values are encrypted at rest and read back as `********`. If absent, an existing
-    variable keeps its setting and a new one is not secret."""
+    """Secret values are encrypted at rest and read back as `********`. If absent, an existing variable
+    keeps its setting and a new one is not secret."""
     secret: bool | None
     """Alias of `isSecret`."""
 
@@ -595,8 +591,8 @@ class _EnvVarBodyRequired(TypedDict):
 
 class EnvVarBody(_EnvVarBodyRequired, total=False):
     isSecret: bool | None
-    """Secret values are encrypted at rest and read back as `********`. If absent, an existing
-    variable keeps its setting and a new one is not secret."""
+    """Secret values are encrypted at rest and read back as `********`. If absent, an existing variable
+    keeps its setting and a new one is not secret."""
     secret: bool | None
     """Alias of `isSecret`."""
 
@@ -626,11 +622,11 @@ class Execution(_ExecutionRequired, total=False):
     exitCode: int
     """-1 for every final status but `completed`. Absent while the command runs."""
     stdout: str
-    """The last 262,144 characters; if truncated, it begins with `[output truncated]` and a
-    newline. Absent while the command runs."""
+    """The last 262,144 characters; if truncated, it begins with `[output truncated]` and a newline. Absent
+    while the command runs."""
     stderr: str
-    """The last 262,144 characters; if truncated, it begins with `[output truncated]` and a
-    newline. Absent while the command runs."""
+    """The last 262,144 characters; if truncated, it begins with `[output truncated]` and a newline. Absent
+    while the command runs."""
 
 
 class ExecutionPage(TypedDict):
@@ -711,17 +707,13 @@ class GrantCreditsBody(_GrantCreditsBodyRequired, total=False):
 
 class HealthDependencies(TypedDict):
     nats: Literal["ok", "degraded", "down", "unknown"]
-    """`degraded`: some probes got no response in time. `unknown`: no service that uses it
-    responded."""
+    """`degraded`: some probes got no response in time. `unknown`: no service that uses it responded."""
     eventStore: Literal["ok", "degraded", "down", "unknown"]
-    """`degraded`: some probes got no response in time. `unknown`: no service that uses it
-    responded."""
+    """`degraded`: some probes got no response in time. `unknown`: no service that uses it responded."""
     postgres: Literal["ok", "degraded", "down", "unknown"]
-    """`degraded`: some probes got no response in time. `unknown`: no service that uses it
-    responded."""
+    """`degraded`: some probes got no response in time. `unknown`: no service that uses it responded."""
     runtime: Literal["ok", "degraded", "down", "unknown"]
-    """`degraded`: some probes got no response in time. `unknown`: no service that uses it
-    responded."""
+    """`degraded`: some probes got no response in time. `unknown`: no service that uses it responded."""
 
 
 class Health(TypedDict):
@@ -854,8 +846,7 @@ class _MintKeyBodyRequired(TypedDict):
     name: str
     """The purpose of the key."""
     scopes: list[Literal["read", "deploy", "manage", "computers", "operate"]]
-    """The scopes of the new key. The key that sends the request must hold them too. Every key
-    has `read`."""
+    """The scopes of the new key. The key that sends the request must hold them too. Every key has `read`."""
 
 
 class MintKeyBody(_MintKeyBodyRequired, total=False):
@@ -1008,11 +999,11 @@ class ProjectionList(TypedDict):
 
 class PublishSchedulesBody(TypedDict):
     entries: list[Any]
-    """The complete list: at most 100 objects `{id, cron?, tz?, nextRunAt?, prompt?}`, each with
-    `cron` or `nextRunAt`, which takes precedence. `id`: 1 to 128 characters, unique in the
-    list. `cron`: five fields, or `@hourly` `@daily` `@weekly` `@monthly` `@yearly`. `tz`: the
-    name of an IANA zone, by default UTC. `nextRunAt`: ISO 8601. `prompt`: at most 16384 bytes
-    of UTF-8. An empty list clears all."""
+    """The complete list: at most 100 objects `{id, cron?, tz?, nextRunAt?, prompt?}`, each with `cron` or
+    `nextRunAt`, which takes precedence. `id`: 1 to 128 characters, unique in the list. `cron`: five
+    fields, or `@hourly` `@daily` `@weekly` `@monthly` `@yearly`. `tz`: the name of an IANA zone, by
+    default UTC. `nextRunAt`: ISO 8601. `prompt`: at most 16384 bytes of UTF-8. An empty list clears
+    all."""
 
 
 class PublishedSchedules(TypedDict):

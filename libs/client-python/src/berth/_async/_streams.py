@@ -24,9 +24,7 @@ from ..types import LogEntry
 from ._io import Stop, interrupt, run
 from ._transport import AsyncTransport
 
-_PASSING = (408, 429)
 _EVENTS = "text/event-stream"
-_BROKEN = (httpx.RequestError, httpx.StreamError)
 
 S = TypeVar("S", bound="_AsyncEvents")
 
@@ -37,7 +35,7 @@ async def _chunks(
     try:
         async for chunk in response.aiter_bytes():
             yield chunk
-    except _BROKEN as error:
+    except httpx.RequestError as error:
         failure = connection_error(error, transport.redact, silence)
     else:
         return
@@ -140,6 +138,8 @@ class _AsyncEvents:
         self._transport = transport
         self._call = call
         self._stop = Stop()
+        self._begun = False
+        self._last_id: str | None = None
         self._response: httpx.Response | None = None
         self._silence = call.options.timeout or max(transport.settings.timeout, call.least_timeout)
 
@@ -179,6 +179,9 @@ class AsyncChatStream(_AsyncEvents):
     """The events of a streamed chat: `delta` with `text`, then `done` or `error`."""
 
     async def __aiter__(self) -> AsyncIterator[ChatEvent]:
+        if self._begun:
+            raise RuntimeError("A streamed chat can be iterated over once: its message is not sent again.")
+        self._begun = True
         try:
             async with aclosing(self._run()) as events:
                 async for event in events:
@@ -238,36 +241,40 @@ class AsyncLogStream(_AsyncEvents):
     """The entries of a log as they are written. Connections that break are made again."""
 
     async def __aiter__(self) -> AsyncIterator[LogEntry]:
-        last_id: str | None = None
-        failures = -1
+        failures = 0
         while not self._stop.is_set:
-            decoder = EventDecoder(last_id)
             asked: float | None = None
             try:
-                response = await self._connect(last_id, first=failures < 0)
-                failures = max(failures, 0)
-                async with aclosing(self._events(response, decoder)) as events:
-                    async for event in events:
+                async with aclosing(self._entries()) as entries:
+                    async for entry in entries:
                         failures = 0
-                        if event.name == "log":
-                            yield cast(LogEntry, json_object(event.data))
+                        yield entry
             except (ServiceError, httpx.StreamError) as error:
                 if self._stop.is_set:
                     return
                 if isinstance(error, ServiceError):
-                    if failures < 0 or not _passes(error):
+                    if not self._begun or not _passes(error):
                         raise
                     asked = retry_after(error.headers)
-            last_id = decoder.last_id
             await self._stop.wait(backoff(failures) if asked is None else min(asked, LONGEST_WAIT))
             failures += 1
 
-    async def _connect(self, last_id: str | None, *, first: bool) -> httpx.Response:
+    async def _entries(self) -> AsyncGenerator[LogEntry, None]:
+        """Yields the entries after those that were read, until the connection ends."""
+        decoder = EventDecoder(self._last_id)
+        response = await self._connect()
+        self._begun = True
+        async with aclosing(self._events(response, decoder)) as events:
+            async for event in events:
+                # Before the entry is yielded: whoever breaks off there has read it.
+                self._last_id = event.last_id
+                if event.name == "log":
+                    yield cast(LogEntry, json_object(event.data))
+
+    async def _connect(self) -> httpx.Response:
         call = self._call
-        if last_id is not None:
-            call = replace(call, headers={**call.headers, "last-event-id": last_id})
-        if not first:
-            call = replace(call, options=call.options.with_retries(0))
+        if self._last_id is not None:
+            call = replace(call, headers={**call.headers, "last-event-id": self._last_id})
         response = await self._transport.open(call)
         if _EVENTS not in response.headers.get("content-type", ""):
             await response.aclose()
@@ -277,5 +284,4 @@ class AsyncLogStream(_AsyncEvents):
 
 def _passes(error: ServiceError) -> bool:
     """Whether to connect again after an error of a stream that was connected before."""
-    status = error.status
-    return status is None or status >= 500 or status in _PASSING
+    return error.status is None or error.status >= 500

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 from typing import TYPE_CHECKING
 
 from .. import types
 from .._body import File, form_body
 from .._call import Repeat
 from .._options import CallOptions
-from .._paths import FilePath, path_members
+from .._paths import FilePath, path_fields, path_members, text_fields
 from .._requests import LONG, Maybe, call, route
-from .._values import OMITTED, Omitted, members
+from .._values import OMITTED, members
 from ._pages import AsyncPages
 from ._resource import AsyncResource
 from ._streams import AsyncDownload
@@ -73,8 +72,8 @@ class AsyncFiles(AsyncResource):
         agent_id: str,
         file: File,
         *,
-        dest_dir: FilePath | Omitted | None = OMITTED,
-        message: str | Omitted | None = OMITTED,
+        dest_dir: Maybe[FilePath] = OMITTED,
+        message: Maybe[str] = OMITTED,
         name: str | None = None,
         **options: Unpack[CallOptions],
     ) -> types.UploadedFile:
@@ -95,13 +94,7 @@ class AsyncFiles(AsyncResource):
         Returns:
             `{"ok", "path", "name", "size"}`
         """
-        fields: dict[str, str] = {}
-        if isinstance(dest_dir, bytes):
-            fields["dest_dir_base64"] = base64.b64encode(dest_dir).decode()
-        elif isinstance(dest_dir, str) and dest_dir:
-            fields["dest_dir"] = dest_dir
-        if isinstance(message, str) and message:
-            fields["message"] = message
+        fields = {**path_fields(dest_dir), **text_fields(message)}
         uploaded: types.UploadedFile = await self._send(
             "POST",
             route("/api/agents/{}/files/upload", agent_id),

@@ -25,9 +25,7 @@ from ..types import LogEntry
 from ._io import Stop, interrupt, run
 from ._transport import Transport
 
-_PASSING = (408, 429)
 _EVENTS = "text/event-stream"
-_BROKEN = (httpx.RequestError, httpx.StreamError)
 
 S = TypeVar("S", bound="_Events")
 
@@ -38,7 +36,7 @@ def _chunks(
     try:
         for chunk in response.iter_bytes():
             yield chunk
-    except _BROKEN as error:
+    except httpx.RequestError as error:
         failure = connection_error(error, transport.redact, silence)
     else:
         return
@@ -141,6 +139,8 @@ class _Events:
         self._transport = transport
         self._call = call
         self._stop = Stop()
+        self._begun = False
+        self._last_id: str | None = None
         self._response: httpx.Response | None = None
         self._silence = call.options.timeout or max(transport.settings.timeout, call.least_timeout)
 
@@ -180,6 +180,9 @@ class ChatStream(_Events):
     """The events of a streamed chat: `delta` with `text`, then `done` or `error`."""
 
     def __iter__(self) -> Iterator[ChatEvent]:
+        if self._begun:
+            raise RuntimeError("A streamed chat can be iterated over once: its message is not sent again.")
+        self._begun = True
         try:
             with closing(self._run()) as events:
                 for event in events:
@@ -239,36 +242,40 @@ class LogStream(_Events):
     """The entries of a log as they are written. Connections that break are made again."""
 
     def __iter__(self) -> Iterator[LogEntry]:
-        last_id: str | None = None
-        failures = -1
+        failures = 0
         while not self._stop.is_set:
-            decoder = EventDecoder(last_id)
             asked: float | None = None
             try:
-                response = self._connect(last_id, first=failures < 0)
-                failures = max(failures, 0)
-                with closing(self._events(response, decoder)) as events:
-                    for event in events:
+                with closing(self._entries()) as entries:
+                    for entry in entries:
                         failures = 0
-                        if event.name == "log":
-                            yield cast(LogEntry, json_object(event.data))
+                        yield entry
             except (ServiceError, httpx.StreamError) as error:
                 if self._stop.is_set:
                     return
                 if isinstance(error, ServiceError):
-                    if failures < 0 or not _passes(error):
+                    if not self._begun or not _passes(error):
                         raise
                     asked = retry_after(error.headers)
-            last_id = decoder.last_id
             self._stop.wait(backoff(failures) if asked is None else min(asked, LONGEST_WAIT))
             failures += 1
 
-    def _connect(self, last_id: str | None, *, first: bool) -> httpx.Response:
+    def _entries(self) -> Generator[LogEntry, None, None]:
+        """Yields the entries after those that were read, until the connection ends."""
+        decoder = EventDecoder(self._last_id)
+        response = self._connect()
+        self._begun = True
+        with closing(self._events(response, decoder)) as events:
+            for event in events:
+                # Before the entry is yielded: whoever breaks off there has read it.
+                self._last_id = event.last_id
+                if event.name == "log":
+                    yield cast(LogEntry, json_object(event.data))
+
+    def _connect(self) -> httpx.Response:
         call = self._call
-        if last_id is not None:
-            call = replace(call, headers={**call.headers, "last-event-id": last_id})
-        if not first:
-            call = replace(call, options=call.options.with_retries(0))
+        if self._last_id is not None:
+            call = replace(call, headers={**call.headers, "last-event-id": self._last_id})
         response = self._transport.open(call)
         if _EVENTS not in response.headers.get("content-type", ""):
             response.close()
@@ -278,5 +285,4 @@ class LogStream(_Events):
 
 def _passes(error: ServiceError) -> bool:
     """Whether to connect again after an error of a stream that was connected before."""
-    status = error.status
-    return status is None or status >= 500 or status in _PASSING
+    return error.status is None or error.status >= 500

@@ -3,18 +3,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
 
 from .._answers import NothingLeft, connection_error, done_value, read_error, read_value
+from .._body import Body
 from .._call import Call, Deadline, Prepared, wait_of
 from .._options import Settings
 from .._retry import next_wait
 from ..errors import ServiceError
 from ._io import limit, pieces, run, sleep
 
-_BROKEN = (httpx.RequestError, httpx.StreamError, TimeoutError)
+_BROKEN = (httpx.RequestError, TimeoutError)
 
 
 class Transport:
@@ -96,7 +98,7 @@ class Transport:
     def _begin(self, prepared: Prepared) -> httpx.Response:
         call = prepared.call
         wait = wait_of(prepared.deadline.remaining())
-        content = None if call.body is None else pieces(call.body.pieces(), prepared.deadline)
+        content = None if call.body is None else _content(call.body, prepared.deadline)
         request = self._http.build_request(
             call.method,
             prepared.url,
@@ -121,3 +123,7 @@ class Transport:
         finally:
             response.close()
         return b"".join(parts)
+
+
+def _content(body: Body, deadline: Deadline) -> bytes | Iterator[bytes]:
+    return pieces(body.pieces(), deadline) if body.whole is None else body.whole
