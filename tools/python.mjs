@@ -26,7 +26,7 @@ export function usualPython(env = process.env) {
 
 /** The oldest and the newest Python of this machine that can be used; one if it has one. */
 export function oldestAndNewestPython(env = process.env) {
-  const pythons = [...usable(env)].toSorted((a, b) => a.minor - b.minor);
+  const pythons = [...usable(env)].sort((a, b) => a.minor - b.minor);
   if (pythons.length === 0) throw new SetupError(INSTALL);
   return [...new Set([pythons[0], pythons.at(-1)])];
 }
@@ -65,7 +65,7 @@ function candidates(env) {
 export async function installRequirements({ program, minor }, name) {
   const requirements = join(PYTHON_CLIENT, 'requirements');
   const hash = createHash('sha256').update(`3.${minor}`);
-  for (const file of readdirSync(requirements).toSorted())
+  for (const file of readdirSync(requirements).sort())
     hash.update(readFileSync(join(requirements, file)));
   const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'berth', 'python');
   const folder = join(cache, `${name}-3.${minor}-${hash.digest('hex').slice(0, 16)}`);

@@ -1,10 +1,12 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureReady, environmentWith, log, runTool } from './ensure-installed.mjs';
-import { readOpenApi } from './openapi.mjs';
+import { ensureReady, environmentWith, log, ROOT, runTool, SetupError } from './ensure-installed.mjs';
 import { startOwnBerth } from './own-berth.mjs';
 import { installRequirements, oldestAndNewestPython, PYTHON_CLIENT, runPython } from './python.mjs';
+
+const MAX_DOCUMENT = 64 * 1024 * 1024;
 
 // `npm run test:python`: all tests of the Python client with the oldest and the newest Python of this machine, also against
 // a Berth of their own, and with the newest the package and its types. Ends with "N passed, N failed".
@@ -15,7 +17,7 @@ await runTool(async () => {
   const document = join(folder, 'openapi.json');
   let berth;
   try {
-    writeFileSync(document, await readOpenApi());
+    writeFileSync(document, documentFrom(node));
     berth = await startOwnBerth(node);
     const env = {
       ...environmentWith(node),
@@ -35,6 +37,15 @@ await runTool(async () => {
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+/** Printed by another process, because this one may have a Node that cannot run Berth. */
+function documentFrom(node) {
+  const { status, stdout, stderr } = spawnSync(node, [join(ROOT, 'tools', 'openapi.mjs')], {
+    maxBuffer: MAX_DOCUMENT,
+  });
+  if (status !== 0) throw new SetupError(`The OpenAPI document could not be built: ${stderr}`);
+  return stdout;
+}
 
 async function testWith(python, isNewest, env) {
   log(`\nThe Python client with Python 3.${python.minor}`);

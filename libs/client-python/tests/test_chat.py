@@ -10,6 +10,7 @@ from conftest import Client
 from server import EVENTS, Connection, Received, Server, refused
 
 from berth import ServiceConnectionError, ServiceError, ServicePaymentRequiredError
+from berth._events import EventDecoder, ServerSentEvent
 
 CODES = {
     "agent_deploying": 409,
@@ -111,6 +112,30 @@ def test_a_stream_yields_pieces_and_then_the_whole(client: Client, server: Serve
     assert (events[0].type, events[0].text, events[2].conversation_id) == ("delta", "hé\u2028", "c")
     assert server.received[0].headers["accept"] == "text/event-stream"
     assert "idempotency-key" not in server.received[0].headers
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("size", [1, 2, 3, 1000])
+def test_events_are_the_same_however_their_lines_end_and_are_cut(end: str, size: int) -> None:
+    lines = [
+        "\ufeff: é",
+        "id: 1",
+        "event: a",
+        "data: x",
+        "data:y",
+        "",
+        "",
+        "data:  z",
+        "data",
+        "id",
+        "",
+        "data: w",
+    ]
+    content = "".join(line + end for line in lines).encode()
+    decoder = EventDecoder()
+    pieces = [content[start : start + size] for start in range(0, len(content), size)]
+    events = [event for piece in pieces for event in decoder.feed(piece)]
+    assert events == [ServerSentEvent("a", "x\ny", "1"), ServerSentEvent("message", " z\n", None)]
 
 
 def test_an_error_in_the_stream_is_an_event(client: Client, server: Server) -> None:

@@ -5,6 +5,7 @@ import socket
 import traceback
 from typing import Any
 
+import httpx
 import pytest
 from conftest import KEY, Client
 from server import Connection, Received, Server, refused
@@ -167,3 +168,25 @@ def test_the_key_stands_in_no_message_and_in_no_variable_of_a_stack(client: Clie
         shown = "".join(traceback.TracebackException.from_exception(error, capture_locals=True).format())
         assert "prepared = " in shown
         assert KEY not in shown
+
+
+def test_frames_below_which_know_the_key_are_dropped_from_the_cause(client: Client) -> None:
+    def fail(request: httpx.Request) -> httpx.Response:
+        headers = list(request.headers.raw)
+        assert headers
+        raise httpx.WriteError("broken", request=request)
+
+    async def fail_later(request: httpx.Request) -> httpx.Response:
+        return fail(request)
+
+    if client.kind == "sync":
+        http: Any = httpx.Client(transport=httpx.MockTransport(fail))
+    else:
+        http = httpx.AsyncClient(transport=httpx.MockTransport(fail_later))
+    error = error_of(client, lambda: client.make(http_client=http, max_retries=0).agents.get("a"))
+    shown = "".join(traceback.TracebackException.from_exception(error, capture_locals=True).format())
+    assert "WriteError" in shown
+    assert KEY not in shown
+    assert isinstance(error.cause, httpx.WriteError)
+    assert KEY not in str(error.cause.request.headers.raw)
+    client.run(http.close() if client.kind == "sync" else http.aclose())

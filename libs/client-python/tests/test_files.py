@@ -172,8 +172,11 @@ def test_a_pipe_is_uploaded_without_knowing_its_length(client: Client, server: S
 def test_what_is_no_file_or_has_no_name_is_not_sent(
     client: Client, server: Server, file: Any, options: dict[str, Any]
 ) -> None:
-    with pytest.raises(ValueError, match="."):
+    expected = "pathlib.Path" if isinstance(file, str) else "."
+    with pytest.raises(ValueError, match=expected):
         client.run(client.berth.files.upload("a", file, **options))
+    with pytest.raises(ValueError, match="could be text or a path"):
+        client.run(client.berth.computers.upload("c", "x", "text"))
     with pytest.raises(FileNotFoundError):
         client.run(client.berth.files.upload("a", Path("/nonexistent/file")))
     assert server.received == []

@@ -130,6 +130,22 @@ def test_a_download_is_bounded_by_its_silences(client: Client, server: Server) -
         client.run(client.berth.files.download("a", "x", request_timeout=0.2))
 
 
+def test_a_repeated_download_may_be_silent_for_as_long_as_any(client: Client, server: Server) -> None:
+    def busy(_: Received, connection: Connection) -> Any:
+        time.sleep(0.6)
+        return 503, {}, {"retry-after": "0"}
+
+    def pausing(_: Received, connection: Connection) -> None:
+        connection.begin(200, {"content-length": "4"})
+        connection.send(b"ab")
+        time.sleep(0.6)
+        connection.send(b"cd")
+
+    server.answer(busy, pausing)
+    download = client.run(client.berth.files.download("a", "x", request_timeout=1))
+    assert client.run(download.read()) == b"abcd"
+
+
 def test_cancelling_ends_a_call_at_once_with_its_own_reason(server: Server) -> None:
     server.answer(silent)
 
