@@ -117,20 +117,8 @@ def test_a_stream_yields_pieces_and_then_the_whole(client: Client, server: Serve
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("size", [1, 2, 3, 1000])
 def test_events_are_the_same_however_their_lines_end_and_are_cut(end: str, size: int) -> None:
-    lines = [
-        "\ufeff: é",
-        "id: 1",
-        "event: a",
-        "data: x",
-        "data:y",
-        "",
-        "",
-        "data:  z",
-        "data",
-        "id",
-        "",
-        "data: w",
-    ]
+    lines = ["\ufeffevent: a", ": é", "id: 1", "data: x", "data:y", "", ""]
+    lines += ["data:  z", "data", "id", "", "data: w"]
     content = "".join(line + end for line in lines).encode()
     decoder = EventDecoder()
     pieces = [content[start : start + size] for start in range(0, len(content), size)]
