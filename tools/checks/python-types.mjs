@@ -69,7 +69,7 @@ class Types {
       return union(choices.map((one, at) => this.#typeOf(one, at ? `${name}${at}` : name)));
     if (Array.isArray(schema.type))
       return union(schema.type.map((type) => this.#typeOf({ ...schema, type }, name)));
-    if (schema.type === 'array') return `list[${this.#typeOf(schema.items ?? {}, `${name}Item`)}]`;
+    if (schema.type === 'array') return `list[${this.#typeOf(schema.items ?? {}, singular(name))}]`;
     if (schema.type === 'object') return this.#objectOf(schema, name);
     return SCALARS[schema.type] ?? 'Any';
   }
@@ -116,6 +116,7 @@ const docstring = (meaning) => {
   return `    """${lines.join('\n    ')}${closing}`.split('\n');
 };
 
+const singular = (name) => (name.endsWith('s') ? name.slice(0, -1) : `${name}Item`);
 const union = (types) => [...new Set(types)].join(' | ');
 const text = (value) => JSON.stringify(value);
 const literal = (value) =>

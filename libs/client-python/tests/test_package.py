@@ -67,15 +67,22 @@ def test_the_wheel_works_where_it_is_installed(built: Path, tmp_path: Path) -> N
     program = "import berth; print(berth.__version__, berth.__file__, berth.Berth('mk_x').agents)"
     packages = os.environ["PYTHONPATH"].split(os.pathsep)[1:]
     path = os.pathsep.join([str(tmp_path), *packages])
-    shown = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    assert shown.startswith(f"{__version__} {tmp_path}")
+    commands = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
+    environment = {**os.environ, "PYTHONPATH": path, "PATH": commands}
+
+    def shown(*arguments: str) -> str:
+        return subprocess.run(
+            [sys.executable, *arguments],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        ).stdout
+
+    assert shown("-c", program).startswith(f"{__version__} {tmp_path}")
+    types = shown("-m", "pyright", "--verifytypes", "berth", "--ignoreexternal")
+    assert "Type completeness score: 100%" in types, types
 
 
 def test_mypy_and_pyright_find_nothing(tmp_path: Path) -> None:
@@ -91,7 +98,7 @@ from berth import AsyncBerth, Berth, types
 
 def names(berth: Berth) -> list[str]:
     agent: types.Agent = berth.agents.get("a")
-    exit_code: int | None = berth.agents.exec("a", "ls").get("exitCode")
+    exit_code: int = berth.agents.exec("a", "ls")["exitCode"]
     accepted: types.AcceptedExecution = berth.agents.exec("a", "ls", detached=True, request_timeout=5)
     page = berth.agents.list(state="running")
     row: types.UsageRow = berth.usage.total(from_="2026-01-01")["rows"][0]

@@ -105,7 +105,7 @@ def test_a_message_to_a_stopped_agent_is_an_error_in_the_result(berth: Berth) ->
 
 def test_commands_run_attached_and_detached(berth: Berth, agent: str) -> None:
     result = berth.agents.exec(agent, ["sh", "-c", 'echo "$A"; exit 3'], env={"A": "b c"})
-    assert (result["exitCode"], result["stdout"]) == (3, "b c\n")  # type: ignore[typeddict-item]
+    assert (result["exitCode"], result["stdout"]) == (3, "b c\n")
     accepted = berth.agents.exec(agent, "echo x", detached=True)
     path = f"/api/agents/{agent}/exec/{accepted['executionId']}"
     deadline = time.monotonic() + 30

@@ -11,7 +11,7 @@ from ._async.client import AsyncBerth
 from ._async.schedules import apublish_schedules
 from ._body import File
 from ._options import CallOptions
-from ._results import ChatEvent, ChatResult, DeliveryFailure, Response
+from ._results import ChatEvent, ChatResult, DeliveryFailure, ExecutionResult, Response
 from ._schedules import inside_agent
 from ._sync._pages import Page
 from ._sync._streams import ChatStream, Download, LogStream
@@ -42,6 +42,7 @@ __all__ = [
     "ChatStream",
     "DeliveryFailure",
     "Download",
+    "ExecutionResult",
     "File",
     "LogStream",
     "Page",

@@ -50,7 +50,7 @@ class _File:
         self._file = file
         self._owned = owned
         self._start = _position(file)
-        self.repeatable = self._start is not None
+        self.repeatable: bool = self._start is not None
         self.length = _length(file, self._start)
         self._begun = False
 
@@ -124,7 +124,7 @@ class Body:
 
     def __init__(self, content_type: str | None, parts: Sequence[_Part]) -> None:
         self._parts = parts
-        self.repeatable = all(part.repeatable for part in parts)
+        self.repeatable: bool = all(part.repeatable for part in parts)
         lengths = [part.length for part in parts]
         length = None if None in lengths else sum(one or 0 for one in lengths)
         self.headers: Mapping[str, str] = {

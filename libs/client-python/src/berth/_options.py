@@ -55,12 +55,12 @@ class Options:
         timeout = given.get("request_timeout")
         retries = given.get("max_retries")
         key = given.get("idempotency_key")
-        self.timeout = None if timeout is None else seconds(timeout, "request_timeout")  # type: ignore[arg-type]
-        self.max_retries = None if retries is None else count(retries, "max_retries")  # type: ignore[arg-type]
-        self.headers = header_fields(given.get("headers"))  # type: ignore[arg-type]
+        self.timeout: float | None = None if timeout is None else seconds(timeout, "request_timeout")  # type: ignore[arg-type]
+        self.max_retries: int | None = None if retries is None else count(retries, "max_retries")  # type: ignore[arg-type]
+        self.headers: dict[str, str] = header_fields(given.get("headers"))  # type: ignore[arg-type]
         if key is not None and (not isinstance(key, str) or not _PRINTABLE.fullmatch(key)):
             raise ValueError("idempotency_key must have 1 to 255 printable characters of ASCII.")
-        self.idempotency_key = key or self.headers.get("idempotency-key")
+        self.idempotency_key: str | None = key or self.headers.get("idempotency-key")
 
 
 class Bearer(httpx.Auth):
@@ -100,12 +100,12 @@ class Settings:
         max_retries: int,
         headers: Mapping[str, str] | None,
     ) -> None:
-        self.auth = Bearer(_key(api_key))
-        self.base_url = _url(base_url)
-        self.timeout = seconds(timeout, "timeout")
-        self.max_retries = count(max_retries, "max_retries")
+        self.auth: Bearer = Bearer(_key(api_key))
+        self.base_url: str = _url(base_url)
+        self.timeout: float = seconds(timeout, "timeout")
+        self.max_retries: int = count(max_retries, "max_retries")
         agent = {"user-agent": f"berth-client-python/{__version__}"}
-        self.headers = {**agent, **header_fields(headers)}
+        self.headers: dict[str, str] = {**agent, **header_fields(headers)}
 
 
 def environment(name: str) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import httpx
 
@@ -28,6 +28,24 @@ class Response(Result):
     status: int
     headers: httpx.Headers
     data: Any
+
+
+class _ExecutionOutput(TypedDict):
+    exitCode: int
+    stdout: str
+    stderr: str
+
+
+class ExecutionResult(_ExecutionOutput, total=False):
+    """The result of a command that `exec` has waited for.
+
+    Agents with an old guest tell neither `executionId` nor `status`. The exit code is -1 if the command
+    took too long or was cancelled; it may be other than 0 for a command that is `completed`. `stdout` and
+    `stderr` are the last 262,144 characters.
+    """
+
+    executionId: str
+    status: Literal["completed", "timed_out", "cancelled", "failed"]
 
 
 class DeliveryFailure(Result):

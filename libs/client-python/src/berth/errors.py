@@ -12,7 +12,6 @@ class ServiceError(Exception):
     """A call failed: the service refused it, or its answer could not be used.
 
     Attributes:
-        name: The name of the class.
         status: The HTTP status, or None if there was no whole answer.
         code: The stable code of the refusal (`agent_not_found`), if the service sent one.
         message: What happened and what to do; never empty.
@@ -33,15 +32,16 @@ class ServiceError(Exception):
         headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(message)
-        self.message = message
-        self.status = status
-        self.code = code
-        self.detail = detail
-        self.request_id = request_id
-        self.headers = headers
+        self.message: str = message
+        self.status: int | None = status
+        self.code: str | None = code
+        self.detail: Any = detail
+        self.request_id: str | None = request_id
+        self.headers: Mapping[str, str] | None = headers
 
     @property
     def name(self) -> str:
+        """The name of the class."""
         return type(self).__name__
 
     @property

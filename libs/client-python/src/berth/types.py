@@ -66,7 +66,7 @@ __all__ = [
     "FeedbackBody",
     "FeedbackPage",
     "FileList",
-    "FileListEntriesItem",
+    "FileListEntrie",
     "GrantCreditsBody",
     "Health",
     "HealthDependencies",
@@ -77,7 +77,7 @@ __all__ = [
     "HostPage",
     "InvalidRequest",
     "InvalidRequestDetail",
-    "InvalidRequestDetailFieldsItem",
+    "InvalidRequestDetailField",
     "Key",
     "KeyPage",
     "LlmCall",
@@ -108,8 +108,8 @@ __all__ = [
     "ResourcesBody",
     "RevokedTokens",
     "Schedules",
-    "SchedulesItemsItem",
-    "SchedulesItemsItemLastError",
+    "SchedulesItem",
+    "SchedulesItemLastError",
     "SubmitBody",
     "Template",
     "TemplateEnvItem",
@@ -118,7 +118,7 @@ __all__ = [
     "UpdateAccountBody",
     "UploadedFile",
     "UsageRecount",
-    "UsageRecountDifferencesItem",
+    "UsageRecountDifference",
     "UsageReport",
     "UsageRow",
     "UsageRowLlm",
@@ -679,7 +679,7 @@ class FeedbackPage(TypedDict):
     """Opaque; null on the last page."""
 
 
-class FileListEntriesItem(TypedDict):
+class FileListEntrie(TypedDict):
     name: str
     isDir: bool
     size: int
@@ -692,7 +692,7 @@ class FileList(TypedDict):
     path: str
     root: str
     """The path of the agent's volume."""
-    entries: list[FileListEntriesItem]
+    entries: list[FileListEntrie]
 
 
 class _GrantCreditsBodyRequired(TypedDict):
@@ -765,7 +765,7 @@ class HostPage(TypedDict):
     """Opaque; null on the last page."""
 
 
-class InvalidRequestDetailFieldsItem(TypedDict):
+class InvalidRequestDetailField(TypedDict):
     path: str
     message: str
 
@@ -778,7 +778,7 @@ class _InvalidRequestDetailRequired(TypedDict):
 
 
 class InvalidRequestDetail(_InvalidRequestDetailRequired, total=False):
-    fields: list[InvalidRequestDetailFieldsItem]
+    fields: list[InvalidRequestDetailField]
     """For `invalid_request`: every invalid field."""
     mayHaveBeenDone: Literal[True]
     """The request may have taken effect: send it again only with the same Idempotency-Key."""
@@ -1035,13 +1035,13 @@ class RevokedTokens(TypedDict):
     revoked: int
 
 
-class SchedulesItemsItemLastError(TypedDict):
+class SchedulesItemLastError(TypedDict):
     code: str
     message: str
     at: str
 
 
-class SchedulesItemsItem(TypedDict):
+class SchedulesItem(TypedDict):
     id: str
     cron: str | None
     tz: str | None
@@ -1050,11 +1050,11 @@ class SchedulesItemsItem(TypedDict):
     source: Literal["polled", "pushed"]
     nextWakeAt: str | None
     lastRunAt: str | None
-    lastError: SchedulesItemsItemLastError | None
+    lastError: SchedulesItemLastError | None
 
 
 class Schedules(TypedDict):
-    items: list[SchedulesItemsItem]
+    items: list[SchedulesItem]
 
 
 class _SubmitBodyRequired(TypedDict):
@@ -1114,7 +1114,7 @@ class UploadedFile(TypedDict):
     size: int
 
 
-class UsageRecountDifferencesItem(TypedDict):
+class UsageRecountDifference(TypedDict):
     accountId: str
     date: str | None
     agentId: str | None
@@ -1133,7 +1133,7 @@ UsageRecount = TypedDict(
         "events": "int",
         "rows": "int",
         "differing": "int",
-        "differences": "list[UsageRecountDifferencesItem]",
+        "differences": "list[UsageRecountDifference]",
     },
 )
 

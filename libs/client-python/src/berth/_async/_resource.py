@@ -14,7 +14,7 @@ class AsyncResource:
     """Methods that send calls of one part of the service."""
 
     def __init__(self, transport: AsyncTransport) -> None:
-        self._transport = transport
+        self._transport: AsyncTransport = transport
 
     async def _get(self, path: str, options: Any, /, **query: Any) -> Any:
         return await self._transport.send(call("GET", path, options, query=query))

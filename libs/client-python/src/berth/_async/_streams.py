@@ -53,7 +53,7 @@ class AsyncDownload:
         self._transport = transport
         self._response = response
         self._silence = silence
-        self.headers = response.headers
+        self.headers: httpx.Headers = response.headers
 
     @classmethod
     async def of(cls, transport: AsyncTransport, call: Call) -> AsyncDownload:

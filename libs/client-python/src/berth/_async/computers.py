@@ -11,6 +11,7 @@ from .._call import Repeat
 from .._options import CallOptions
 from .._paths import FilePath, path_members
 from .._requests import LONG, Maybe, call, route
+from .._results import ExecutionResult
 from .._values import OMITTED, members
 from ._pages import AsyncPages
 from ._resource import AsyncResource
@@ -227,12 +228,12 @@ class AsyncComputers(AsyncResource):
         cwd: Maybe[str] = OMITTED,
         env: Maybe[Mapping[str, str]] = OMITTED,
         **options: Unpack[CallOptions],
-    ) -> types.Execution:
+    ) -> ExecutionResult:
         """Runs a command as the user of the desktop: `POST /api/v1/computers/{computer_id}/exec`.
 
         Arguments and answer are those of `agents.exec`.
         """
-        execution: types.Execution = await self._send(
+        execution: ExecutionResult = await self._send(
             "POST",
             route(f"{_ONE}/exec", computer_id),
             options,

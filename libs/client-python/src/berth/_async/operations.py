@@ -191,12 +191,12 @@ class AsyncOperations(AsyncResource):
 
     def __init__(self, transport: AsyncTransport) -> None:
         super().__init__(transport)
-        self.accounts = AsyncAccounts(transport)
-        self.credits = AsyncCredits(transport)
-        self.hosts = AsyncHosts(transport)
-        self.projections = AsyncProjections(transport)
-        self.dead_letters = AsyncDeadLetters(transport)
-        self.feedback = AsyncReceivedFeedback(transport)
+        self.accounts: AsyncAccounts = AsyncAccounts(transport)
+        self.credits: AsyncCredits = AsyncCredits(transport)
+        self.hosts: AsyncHosts = AsyncHosts(transport)
+        self.projections: AsyncProjections = AsyncProjections(transport)
+        self.dead_letters: AsyncDeadLetters = AsyncDeadLetters(transport)
+        self.feedback: AsyncReceivedFeedback = AsyncReceivedFeedback(transport)
 
     async def usage_recount(
         self,

@@ -23,7 +23,7 @@ class Page(Generic[T]):
     def __init__(self, transport: Transport, call: Call, answer: dict[str, Any]) -> None:
         self._transport = transport
         self._call = call
-        self.items = cast("list[T]", answer["items"])
+        self.items: list[T] = cast("list[T]", answer["items"])
         self.next_cursor: str | None = answer.get("nextCursor")
 
     def next_page(self) -> Page[T] | None:

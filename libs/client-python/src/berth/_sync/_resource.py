@@ -15,7 +15,7 @@ class Resource:
     """Methods that send calls of one part of the service."""
 
     def __init__(self, transport: Transport) -> None:
-        self._transport = transport
+        self._transport: Transport = transport
 
     def _get(self, path: str, options: Any, /, **query: Any) -> Any:
         return self._transport.send(call("GET", path, options, query=query))

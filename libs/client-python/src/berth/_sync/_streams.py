@@ -54,7 +54,7 @@ class Download:
         self._transport = transport
         self._response = response
         self._silence = silence
-        self.headers = response.headers
+        self.headers: httpx.Headers = response.headers
 
     @classmethod
     def of(cls, transport: Transport, call: Call) -> Download:

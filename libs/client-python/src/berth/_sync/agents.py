@@ -12,7 +12,7 @@ from .._call import Answer, Deadline, Repeat
 from .._chat import failure_of, reply_of, unanswered
 from .._options import CallOptions, Options
 from .._requests import Maybe, call, route
-from .._results import ChatResult
+from .._results import ChatResult, ExecutionResult
 from .._values import OMITTED, Omitted, members, seconds, text
 from ..errors import ServiceConflictError, ServiceError, ServiceNotFoundError
 from ._io import sleep
@@ -366,9 +366,7 @@ class Agents(Resource):
         stats: types.AgentStats = self._get(route("/api/agents/{}/stats", agent_id), options)
         return stats
 
-    def schedules(
-        self, agent_id: str, **options: Unpack[CallOptions]
-    ) -> Page[types.SchedulesItemsItem]:
+    def schedules(self, agent_id: str, **options: Unpack[CallOptions]) -> Page[types.SchedulesItem]:
         """Lists the wakes that an agent has scheduled: `GET /api/agents/{agent_id}/schedules`."""
         return self._list(route("/api/agents/{}/schedules", agent_id), options)
 
@@ -455,7 +453,7 @@ class Agents(Resource):
         env: Maybe[Mapping[str, str]] = OMITTED,
         detached: Literal[False] | Omitted = OMITTED,
         **options: Unpack[CallOptions],
-    ) -> types.Execution: ...
+    ) -> ExecutionResult: ...
 
     @overload
     def exec(

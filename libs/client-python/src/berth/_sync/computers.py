@@ -12,6 +12,7 @@ from .._call import Repeat
 from .._options import CallOptions
 from .._paths import FilePath, path_members
 from .._requests import LONG, Maybe, call, route
+from .._results import ExecutionResult
 from .._values import OMITTED, members
 from ._pages import Page
 from ._resource import Resource
@@ -228,12 +229,12 @@ class Computers(Resource):
         cwd: Maybe[str] = OMITTED,
         env: Maybe[Mapping[str, str]] = OMITTED,
         **options: Unpack[CallOptions],
-    ) -> types.Execution:
+    ) -> ExecutionResult:
         """Runs a command as the user of the desktop: `POST /api/v1/computers/{computer_id}/exec`.
 
         Arguments and answer are those of `agents.exec`.
         """
-        execution: types.Execution = self._send(
+        execution: ExecutionResult = self._send(
             "POST",
             route(f"{_ONE}/exec", computer_id),
             options,

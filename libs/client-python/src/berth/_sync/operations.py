@@ -192,12 +192,12 @@ class Operations(Resource):
 
     def __init__(self, transport: Transport) -> None:
         super().__init__(transport)
-        self.accounts = Accounts(transport)
-        self.credits = Credits(transport)
-        self.hosts = Hosts(transport)
-        self.projections = Projections(transport)
-        self.dead_letters = DeadLetters(transport)
-        self.feedback = ReceivedFeedback(transport)
+        self.accounts: Accounts = Accounts(transport)
+        self.credits: Credits = Credits(transport)
+        self.hosts: Hosts = Hosts(transport)
+        self.projections: Projections = Projections(transport)
+        self.dead_letters: DeadLetters = DeadLetters(transport)
+        self.feedback: ReceivedFeedback = ReceivedFeedback(transport)
 
     def usage_recount(
         self,
