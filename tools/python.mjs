@@ -65,8 +65,7 @@ function candidates(env) {
 export async function installRequirements({ program, minor }, name) {
   const requirements = join(PYTHON_CLIENT, 'requirements');
   const hash = createHash('sha256').update(`3.${minor}`);
-  for (const file of readdirSync(requirements).sort())
-    hash.update(readFileSync(join(requirements, file)));
+  for (const file of readdirSync(requirements).sort()) hash.update(readFileSync(join(requirements, file)));
   const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'berth', 'python');
   const folder = join(cache, `${name}-3.${minor}-${hash.digest('hex').slice(0, 16)}`);
   if (existsSync(folder)) return folder;

@@ -41,6 +41,7 @@ await runTool(async () => {
 /** Printed by another process, because this one may have a Node that cannot run Berth. */
 function documentFrom(node) {
   const { status, stdout, stderr } = spawnSync(node, [join(ROOT, 'tools', 'openapi.mjs')], {
+    encoding: 'utf8',
     maxBuffer: MAX_DOCUMENT,
   });
   if (status !== 0) throw new SetupError(`The OpenAPI document could not be built: ${stderr}`);
