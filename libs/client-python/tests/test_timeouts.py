@@ -95,35 +95,43 @@ def test_each_method_has_its_time_out_and_that_of_the_call_wins(
     assert seen == [seconds, 7, math.inf]
 
 
+def slow(head: dict[str, str], *pieces: bytes, then: str) -> Callable[[Received, Connection], None]:
+    """Sends pieces with short pauses between them, for 1.7 s in all."""
+
+    def answer(_: Received, connection: Connection) -> None:
+        connection.begin(200, {"transfer-encoding": "chunked", **head})
+        for piece in pieces:
+            time.sleep(1.7 / len(pieces))
+            connection.chunk(piece)
+        if then == "end":
+            connection.send(b"0\r\n\r\n")
+        connection.wait_until_closed()
+
+    return answer
+
+
+DELTA = b'event: delta\ndata: {"text": "a"}\n\n'
+DONE = b'event: done\ndata: {"response": "a"}\n\n'
+
+
 def test_a_stream_may_take_longer_than_its_time_out_but_not_be_silent_for_so_long(
     client: Client, server: Server
 ) -> None:
-    def slow(_: Received, connection: Connection) -> None:
-        connection.begin(200, EVENTS)
-        for number in range(8):
-            time.sleep(0.1)
-            connection.chunk(f'event: delta\ndata: {{"text": "{number}"}}\n\n'.encode())
-        connection.wait_until_closed()
-
-    server.answer(slow)
-    events: list[Any] = []
+    server.answer(slow(EVENTS, *[DELTA] * 16, DONE, then="wait"))
+    assert len(client.collect(client.berth.agents.chat_stream("a", "hi", request_timeout=1.5))) == 17
+    server.answer(slow(EVENTS, then="wait"))
     with pytest.raises(ServiceConnectionError) as caught:
-        events += client.collect(client.berth.agents.chat_stream("a", "hi", request_timeout=0.5))
+        client.collect(client.berth.agents.chat_stream("a", "hi", request_timeout=0.2))
     assert caught.value.code == "timeout"
 
 
 def test_a_download_is_bounded_by_its_silences(client: Client, server: Server) -> None:
-    def slow(_: Received, connection: Connection) -> None:
-        connection.begin(200, {"transfer-encoding": "chunked"})
-        for number in range(8):
-            time.sleep(0.1)
-            connection.chunk(str(number).encode())
-        connection.wait_until_closed()
-
-    server.answer(slow)
-    download = client.run(client.berth.files.download("a", "x", request_timeout=0.5))
+    server.answer(slow({}, *[b"a"] * 17, then="end"))
+    download = client.run(client.berth.files.download("a", "x", request_timeout=1.5))
+    assert len(client.run(download.read())) == 17
+    server.answer(slow({}, then="wait"))
     with pytest.raises(ServiceConnectionError) as caught:
-        client.run(download.read())
+        client.run(client.run(client.berth.files.download("a", "x", request_timeout=0.4)).read())
     assert caught.value.code == "timeout"
     server.answer(silent)
     with pytest.raises(ServiceConnectionError):
@@ -132,17 +140,12 @@ def test_a_download_is_bounded_by_its_silences(client: Client, server: Server) -
 
 def test_a_repeated_download_may_be_silent_for_as_long_as_any(client: Client, server: Server) -> None:
     def busy(_: Received, connection: Connection) -> Any:
-        time.sleep(0.6)
+        time.sleep(0.05)
         return 503, {}, {"retry-after": "0"}
 
-    def pausing(_: Received, connection: Connection) -> None:
-        connection.begin(200, {"content-length": "4"})
-        connection.send(b"ab")
-        time.sleep(0.6)
-        connection.send(b"cd")
-
-    server.answer(busy, pausing)
-    download = client.run(client.berth.files.download("a", "x", request_timeout=1))
+    server.answer(busy, (200, b"abcd"))
+    download = client.run(client.berth.files.download("a", "x", request_timeout=30))
+    assert download._response.request.extensions["timeout"]["read"] == 30
     assert client.run(download.read()) == b"abcd"
 
 
