@@ -9,6 +9,7 @@ const endless = program('console.log("begun"); setInterval(() => undefined, 1000
 const suite = printing('5 passed, 0 failed');
 const prepare = printing('prepared');
 const containers = printing('7 passed, 0 failed');
+const python = printing('2 passed, 0 failed');
 const long = printing('3 passed, 0 failed');
 const mutations = printing('12 caught, 0 survived');
 
@@ -17,24 +18,25 @@ const run = async (commands: object, limits: object = {}) => {
   const print = (text: string): void => {
     printed += text;
   };
-  const all = { suite, prepare, containers, long, mutations, ...commands };
+  const all = { suite, prepare, containers, python, long, mutations, ...commands };
   const counts = await runCi(all, { ...CI_LIMITS, ...limits }, print);
   return { counts, printed };
 };
 
 describe('a run in CI', () => {
-  it('counts the suite, the container tests, the long tests and the mutations as one, and prints the output of all', async () => {
+  it('counts the suite, the container tests, those of the Python client, the long ones and the mutations as one, and prints the output of all', async () => {
     const { counts, printed } = await run({});
-    expect(counts).toEqual({ passed: 16, failed: 0 });
-    expect(printed).toMatch(/5 passed.*\nprepared\n7 passed.*\n3 passed.*\n12 caught/);
+    expect(counts).toEqual({ passed: 18, failed: 0 });
+    expect(printed).toMatch(/5 passed.*\nprepared\n7 passed.*\n2 passed.*\n3 passed.*\n12 caught/);
   });
 
   it.each([
-    ['a container test', { containers: printing('6 passed, 1 failed', 1) }, { passed: 15, failed: 1 }],
-    ['the run of the container tests', { containers: printing('', 1) }, { passed: 9, failed: 1 }],
-    ['the suite', { suite: printing('4 passed, 1 failed', 1) }, { passed: 15, failed: 1 }],
-    ['a long test', { long: printing('2 passed, 1 failed', 1) }, { passed: 15, failed: 1 }],
-    ['a mutation', { mutations: printing('11 caught, 1 survived', 1) }, { passed: 15, failed: 1 }],
+    ['a container test', { containers: printing('6 passed, 1 failed', 1) }, { passed: 17, failed: 1 }],
+    ['the run of the container tests', { containers: printing('', 1) }, { passed: 11, failed: 1 }],
+    ['the suite', { suite: printing('4 passed, 1 failed', 1) }, { passed: 17, failed: 1 }],
+    ['a test of the Python client', { python: printing('1 passed, 1 failed', 1) }, { passed: 17, failed: 1 }],
+    ['a long test', { long: printing('2 passed, 1 failed', 1) }, { passed: 17, failed: 1 }],
+    ['a mutation', { mutations: printing('11 caught, 1 survived', 1) }, { passed: 17, failed: 1 }],
   ])('fails if %s does', async (_what, commands, counts) => {
     expect((await run(commands)).counts).toEqual(counts);
   });
@@ -54,13 +56,13 @@ describe('a run in CI', () => {
     ['cannot prepare them', { prepare: printing('', 1) }],
   ])('on a machine that %s says so, and counts the others', async (_what, commands) => {
     const { counts, printed } = await run({ ...commands, containers: printing('0 passed, 1 failed', 1) });
-    expect(counts).toEqual({ passed: 9, failed: 0 });
+    expect(counts).toEqual({ passed: 11, failed: 0 });
     expect(printed.match(/The container tests were not run: .+\./g)).toHaveLength(1);
   });
 
   it.each([
-    ['container', { containers: endless }, { passed: 9, failed: 1 }],
-    ['long', { long: endless }, { passed: 13, failed: 1 }],
+    ['container', { containers: endless }, { passed: 11, failed: 1 }],
+    ['long', { long: endless }, { passed: 15, failed: 1 }],
   ])('ends %s tests that take too long, which fails', async (_what, commands, expected) => {
     const { counts, printed } = await run(commands, { step: 500 });
     expect(counts).toEqual(expected);
@@ -69,12 +71,12 @@ describe('a run in CI', () => {
 
   it('ends mutations that take too long, which fails', async () => {
     const { counts } = await run({ mutations: endless }, { mutations: 500 });
-    expect(counts).toEqual({ passed: 15, failed: 1 });
+    expect(counts).toEqual({ passed: 17, failed: 1 });
   });
 
   it('leaves the container tests out if their preparation takes too long', async () => {
     const { counts, printed } = await run({ prepare: endless }, { prepare: 500 });
-    expect(counts).toEqual({ passed: 9, failed: 0 });
+    expect(counts).toEqual({ passed: 11, failed: 0 });
     expect(printed).toMatch(/The container tests were not run: .+\./);
   });
 
@@ -82,7 +84,7 @@ describe('a run in CI', () => {
     const { counts, printed } = await run({}, { all: 60_000 });
     expect(counts).toEqual({ passed: 5, failed: 0 });
     expect(printed).toMatch(
-      /The container tests were not run: .+\.\nThe long tests were not run: .+\.\nThe mutations were not run: .+\./,
+      /The container tests were not run: .+\.\nThe tests of the Python client were not run: .+\.\nThe long tests were not run: .+\.\nThe mutations were not run: .+\./,
     );
   });
 });

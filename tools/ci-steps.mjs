@@ -19,11 +19,11 @@ const SHOWN_AGAIN = 2_000;
 const DRAINED_WITHIN_MS = 5_000;
 
 /**
- * Runs the tests of CI: the command `suite`, then `containers` if `prepare` finds that this machine can run it, then `long`
- * and `mutations`. Each ends with a line "N passed, N failed" or counts as one. A step starts only while its whole limit is
+ * Runs the tests of CI: the command `suite`, then `containers` if `prepare` finds that this machine can run it, then `python`,
+ * `long` and `mutations`. Each ends with a line "N passed, N failed" or counts as one. A step starts only while its whole limit is
  * left. What the machine lacks, and what the time of CI does not allow, are no failures; a test is.
  *
- * @param {Record<'suite' | 'prepare' | 'containers' | 'long' | 'mutations', string[]>} commands
+ * @param {Record<'suite' | 'prepare' | 'containers' | 'python' | 'long' | 'mutations', string[]>} commands
  * @param {typeof CI_LIMITS} limits in milliseconds
  * @param {(text: string) => void} print
  * @returns {Promise<{ passed: number, failed: number }>}
@@ -34,7 +34,7 @@ export async function runCi(commands, limits, print) {
   const counts = [await counted(commands.suite, left(limits.all), print)];
   const reason = await reasonNotToRun(commands.prepare, left(limits.prepare), print);
   if (reason !== undefined) print(`${reason}\n`);
-  for (const name of [...(reason === undefined ? ['containers'] : []), 'long', 'mutations']) {
+  for (const name of [...(reason === undefined ? ['containers'] : []), 'python', 'long', 'mutations']) {
     const most = limits[name] ?? limits.step;
     if (left(most) < most) print(`The ${NAMES[name]} were not run: too little of the time of CI is left.\n`);
     else counts.push(await counted(commands[name], most, print));
@@ -46,7 +46,12 @@ export async function runCi(commands, limits, print) {
   return { passed: sum('passed'), failed: sum('failed') };
 }
 
-const NAMES = { containers: 'container tests', long: 'long tests', mutations: 'mutations' };
+const NAMES = {
+  containers: 'container tests',
+  python: 'tests of the Python client',
+  long: 'long tests',
+  mutations: 'mutations',
+};
 
 /**
  * One of `count` shards, as vitest takes it. The id of the commit chooses, so that each shard is as likely in each landing,

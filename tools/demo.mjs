@@ -1,15 +1,7 @@
-import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  ensureReady,
-  environmentWith,
-  programArguments,
-  ROOT,
-  runTool,
-  SetupError,
-} from './ensure-installed.mjs';
+import { ensureReady, ROOT, runTool, SetupError } from './ensure-installed.mjs';
+import { startOwnBerth } from './own-berth.mjs';
 
 // `npm run demo`: a guided tour of an agent's life cycle, on a running Berth (BERTH_URL, BERTH_API_KEY or the data
 // folder's key) or on a temporary instance that it removes afterwards.
@@ -20,7 +12,7 @@ const show = (text) => console.log(`  ${text}`);
 await runTool(async () => {
   const node = await ensureReady();
   const running = await findRunning();
-  const berth = running ?? (await startOwn(node));
+  const berth = running ?? (await startOwnBerth(node));
   show(running ? `Using the Berth that runs at ${berth.url}.` : `Started a temporary Berth at ${berth.url}.`);
   try {
     await tour(api(berth));
@@ -138,32 +130,4 @@ async function findRunning() {
     headers: { authorization: `Bearer ${key}` },
   }).catch(() => undefined);
   return response?.ok ? { url, key, stop: () => Promise.resolve() } : undefined;
-}
-
-async function startOwn(node) {
-  const dataDir = mkdtempSync(join(tmpdir(), 'berth-demo-'));
-  const child = spawn(node, programArguments('standalone'), {
-    env: { ...environmentWith(node), PORT: '0', BERTH_DATA: dataDir, BERTH_PARENT_WATCH: '1' },
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-  });
-  const exited = new Promise((resolve) => child.once('exit', resolve));
-  const stop = async () => {
-    child.kill('SIGTERM');
-    await exited;
-    rmSync(dataDir, { recursive: true, force: true });
-  };
-  const url = await Promise.race([readyUrl(child), exited.then(() => undefined)]);
-  if (url === undefined) throw new SetupError('Berth exited before it was ready; see its message above.');
-  return { url, key: readFileSync(join(dataDir, 'bootstrap-key'), 'utf8').trim(), stop };
-}
-
-function readyUrl(child) {
-  return new Promise((resolve) => {
-    let output = '';
-    child.stdout.on('data', (chunk) => {
-      output += chunk;
-      const match = /Berth is ready at (\S+)/.exec(output);
-      if (match) resolve(match[1]);
-    });
-  });
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ensurePrograms } from './ensure-programs.mjs';
 
-const SERVERS = ['runc', 'busybox', 'ip', 'curl', 'python3', 'sqlite3', 'pg_ctlcluster', 'chromium'];
+const SERVERS = ['runc', 'busybox', 'ip', 'curl', 'python3', 'pip3', 'sqlite3', 'pg_ctlcluster', 'chromium'];
 const DESKTOP = [
   'thunar',
   'xdg-open',

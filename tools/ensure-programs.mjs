@@ -13,6 +13,7 @@ const NEEDED = [
   { programs: ['ip'], name: 'iproute2' },
   { programs: ['curl'], name: 'curl' },
   { programs: ['python3'], name: 'python3' },
+  { programs: ['pip3', 'pip'], name: 'python3-pip' },
   { programs: ['sqlite3'], name: 'sqlite3' },
   { programs: ['pg_ctlcluster'], name: 'postgresql' },
   {

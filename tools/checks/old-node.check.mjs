@@ -1,7 +1,13 @@
 import { dirname, join } from 'node:path';
 
 /** What npm scripts run with the Node of the machine, before the packaged one is installed. */
-const ENTRIES = ['tools/start.mjs', 'tools/test.mjs', 'tools/ci.mjs', 'tools/test-changed.mjs'];
+const ENTRIES = [
+  'tools/start.mjs',
+  'tools/test.mjs',
+  'tools/ci.mjs',
+  'tools/test-changed.mjs',
+  'tools/test-python.mjs',
+];
 /** What came after Node 18. */
 const NEWER = /\b(globSync|toSorted|toReversed|toSpliced|withResolvers|import\.meta\.dirname)\b/;
 

@@ -19,6 +19,7 @@ import { checkLock } from './lock.check.mjs';
 import { checkOldNode } from './old-node.check.mjs';
 import { checkOperatorSchema } from './operator-schema.mjs';
 import { checkPlaces } from './places.check.mjs';
+import { checkPythonTypes } from './python-types.mjs';
 import { checkPurity } from './purity.check.mjs';
 import { checkSecrets } from './secrets.check.mjs';
 import { checkShownFiles } from './shown-files.mjs';
@@ -60,6 +61,7 @@ const CHECKS = [
   ['docs/environment.md', checkEnvironment],
   ['docs/metrics.md', checkMetrics],
   ['docs/berth.schema.json', checkOperatorSchema],
+  ['types of the Python client', checkPythonTypes],
   ['boards of Grafana', checkGrafana],
   ['links and paths in the docs', checkLinks],
   ['files shown in the docs', checkShownFiles],

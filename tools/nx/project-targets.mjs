@@ -17,15 +17,16 @@ export const createNodesV2 = [
     ]),
 ];
 
-/** Their sources name files of every package. What their tests read is what the generator of services reads. */
+/** Their sources name files of every package. Their tests read what the generator of services reads, and the Python client. */
 const TOOLS = {
   name: 'tools',
-  implicitDependencies: ['contracts', 'service'],
+  implicitDependencies: ['contracts', 'gateway', 'service'],
   namedInputs: {
     read: [
       '{workspaceRoot}/.oxlintrc.json',
       '{workspaceRoot}/apps/audit/src/audit-list/audited-events.spec.ts',
       '{workspaceRoot}/docker-compose.yml',
+      '{workspaceRoot}/libs/client-python/**/*',
     ],
   },
 };
