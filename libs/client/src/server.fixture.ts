@@ -23,8 +23,8 @@ export class TestServer {
   readonly received: Received[] = [];
   /** Called with each request once its body is there. */
   answer: Answer = (_, response) => json(response, 200, {});
-  /** Called before the body is read, if set. */
-  onRequest: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
+  /** Called before the body is read, if set. If it returns true, it reads and answers itself. */
+  onRequest: ((request: IncomingMessage, response: ServerResponse) => unknown) | undefined;
 
   private constructor(private readonly server: Server) {
     server.on('request', (request, response) => void this.take(request, response));
@@ -62,7 +62,7 @@ export class TestServer {
   }
 
   private async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    this.onRequest?.(request, response);
+    if (this.onRequest?.(request, response) === true) return;
     const chunks: Buffer[] = [];
     try {
       for await (const chunk of request) chunks.push(chunk as Buffer);

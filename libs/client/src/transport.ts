@@ -69,7 +69,9 @@ export class Transport {
       return { status: answer.status ?? 0, headers: answer.headers ?? new Headers(), data: null };
     const text = textOf(answer);
     const { status, headers } = answer.response;
-    return { status, headers, data: text === '' ? null : (parsed(text) ?? text) };
+    const value = parsed(text);
+    if (text === '') return { status, headers, data: null };
+    return { status, headers, data: value === undefined ? text : value };
   }
 
   /** Sends a call and returns its answer once the headers are there. It must be read or closed. */
