@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { writeBrokerAccess } from './broker-access.mjs';
+import { writeClientTypes } from './client-types.mjs';
 import { completeDeclarations } from './declarations.mjs';
 import { ENVIRONMENT_PAGE, renderEnvironment } from './environment.mjs';
 import { ERRORS_PAGE, renderErrors } from './errors.mjs';
@@ -11,7 +12,7 @@ import { writeShownFiles } from './shown-files.mjs';
 import { renderSubjects, SUBJECTS_PAGE } from './subjects.mjs';
 import { readWorkspace } from './workspace.mjs';
 
-// Writes all generated files, as broker-access.mjs, environment.mjs, errors.mjs, metrics.mjs, operator-schema.mjs and
+// Writes all generated files, as broker-access.mjs, client-types.mjs, environment.mjs, errors.mjs, metrics.mjs, operator-schema.mjs and
 // subjects.mjs do with --write, and the files that pages show. Completes the declarations of imported packages.
 const root = fileURLToPath(new URL('../..', import.meta.url));
 await writeBrokerAccess(readWorkspace(root));
@@ -23,4 +24,5 @@ writeFileSync(join(root, ERRORS_PAGE), await renderErrors(workspace));
 writeFileSync(join(root, METRICS_PAGE), await renderMetrics(workspace));
 writeFileSync(join(root, OPERATOR_SCHEMA), await renderOperatorSchema(workspace));
 writeFileSync(join(root, SUBJECTS_PAGE), await renderSubjects(workspace));
+await writeClientTypes(workspace);
 writeShownFiles(workspace);

@@ -97,7 +97,9 @@ describe('a download', () => {
       let sent = 0;
       const timer = setInterval(() => {
         response.write('x');
-        if (++sent === 8) (clearInterval(timer), response.end());
+        if (++sent < 8) return;
+        clearInterval(timer);
+        response.end();
       }, 50);
     };
     const slow = await server.client().files.download('a', 'x', { timeout: 250 });

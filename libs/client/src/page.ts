@@ -47,6 +47,8 @@ export class PagePromise<T> extends Promise<Page<T>> implements AsyncIterable<T>
     return Promise;
   }
 
+  // Awaiting a list is its purpose.
+  // oxlint-disable-next-line unicorn/no-thenable
   override then<A = Page<T>, B = never>(
     fulfilled?: ((page: Page<T>) => A | PromiseLike<A>) | null,
     rejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
