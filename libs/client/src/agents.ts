@@ -14,6 +14,9 @@ import { route, textOf, type Query } from './values.js';
 /** Milliseconds: a message may wait for its answer for 600 s. */
 const CHAT_MS = 620_000;
 
+/** A change is answered 60 s after chats have ended. */
+const CHANGE_SECONDS = 90;
+
 /** Filters and the page of `agents.list`. */
 export type ListAgents = QueryOf<'/api/agents'>;
 /** Which entries of a log. `level` is the lowest; `limit` how many, 1 to 1,000, by default 100. */
@@ -201,7 +204,9 @@ export class Agents extends Resource {
   }
 
   async #change(path: string, change?: ChangeAgent, options?: CallOptions): Promise<Agent> {
-    return this.transport.object({ method: 'POST', path, body: optionalJsonBody(change) }, options);
+    const leastTimeout = ((change?.drainSeconds ?? 0) + CHANGE_SECONDS) * 1_000;
+    const call: Call = { method: 'POST', path, body: optionalJsonBody(change), leastTimeout };
+    return this.transport.object(call, options);
   }
 }
 

@@ -1,6 +1,6 @@
 import { Account, Audit, FeedbackReports, Keys } from './account.js';
 import { Agents } from './agents.js';
-import { anyBody } from './body.js';
+import { anyBody } from './any-body.js';
 import { Computers } from './computers.js';
 import { settingsOf, type BerthOptions, type CallOptions } from './config.js';
 import { Deployments } from './deployments.js';

@@ -20,22 +20,3 @@ export const jsonBody = (value: unknown): Body => {
 /** The members that were given, as JSON; no body without any. */
 export const optionalJsonBody = (members: object | undefined): Body | undefined =>
   Object.values(members ?? {}).every((value) => value === undefined) ? undefined : jsonBody(members);
-
-/** Text and bytes as they are, and everything else as JSON; no body for undefined. */
-export const anyBody = (value: unknown): Body | undefined => {
-  if (value === undefined) return undefined;
-  if (typeof value === 'string')
-    return { contentType: 'text/plain;charset=utf-8', repeatable: true, open: () => value };
-  if (value instanceof ReadableStream) return { ...BYTES, repeatable: false, open: () => value };
-  if (value instanceof Blob)
-    return { contentType: value.type || BYTES.contentType, repeatable: true, open: () => value };
-  if (value instanceof FormData || value instanceof URLSearchParams)
-    return { repeatable: true, open: () => value };
-  if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) {
-    const bytes = value as ArrayBuffer | ArrayBufferView<ArrayBuffer>;
-    return { ...BYTES, repeatable: true, open: () => bytes };
-  }
-  return jsonBody(value);
-};
-
-const BYTES = { contentType: 'application/octet-stream' };

@@ -19,10 +19,13 @@ export type UploadFile =
   | AsyncIterable<Uint8Array | string>
   | FileSource;
 
+/** The type of a file of which nothing is known. */
+export const BYTES = 'application/octet-stream';
+
 /** A body that is a file and nothing else. */
 export const fileBody = (file: UploadFile): Body => {
   const content = contentOf(file);
-  return bodyOf([content], 'application/octet-stream');
+  return bodyOf([content], BYTES);
 };
 
 /** A form with a file and fields. */
@@ -85,7 +88,10 @@ const isSource = (file: unknown): file is FileSource =>
   typeof (file as { open?: unknown }).open === 'function' &&
   !isStream(file);
 
-const isStream = (file: unknown): file is AsyncIterable<Uint8Array | string> | ReadableStream<Uint8Array> =>
+/** Whether a value is read in pieces, once. */
+export const isStream = (
+  file: unknown,
+): file is AsyncIterable<Uint8Array | string> | ReadableStream<Uint8Array> =>
   file instanceof ReadableStream ||
   (typeof file === 'object' && file !== null && Symbol.asyncIterator in file);
 

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { insideAgent, publishSchedules } from './index.js';
 import { atOnce, json, ok, refusal, rejection, TestServer } from './server.fixture.js';
@@ -42,6 +43,28 @@ describe('request', () => {
     expect(server.received[0]?.headers).toMatchObject({ 'x-a': 'call', 'x-b': 'own', 'x-c': 'client' });
     await berth.request('GET', '/api/v1/usage', { headers: { accept: 'text/csv' } });
     expect(server.received[1]?.headers.accept).toBe('text/csv');
+  });
+
+  it('sends text and bytes as they are, streams in pieces, and everything else as JSON', async () => {
+    const form = new FormData();
+    form.set('a', 'b');
+    const bodies = [
+      'text',
+      Uint8Array.of(1),
+      new Blob(['b']).stream(),
+      Readable.from([Buffer.from('n')]),
+      form,
+      [1],
+      5,
+    ];
+    for (const body of bodies) await server.client().request('PUT', '/x', { body });
+    expect(server.received.map(({ headers }) => headers['content-type']?.replace(/;.*/, ''))).toEqual([
+      ...['text/plain', 'application/octet-stream', 'application/octet-stream', 'application/octet-stream'],
+      ...['multipart/form-data', 'application/json', 'application/json'],
+    ]);
+    expect(server.received.map(({ body }) => body.toString()).filter((_, index) => index !== 4)).toEqual([
+      ...['text', '\u0001', 'b', 'n', '[1]', '5'],
+    ]);
   });
 
   it('keeps the path of the base URL', async () => {

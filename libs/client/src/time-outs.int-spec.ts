@@ -50,6 +50,7 @@ describe('a time-out', () => {
     ['a short command', 90_000, (berth) => berth.agents.exec('a', 'ls', { timeout: 5 })],
     ['a long command', 130_000, (berth) => berth.agents.exec('a', 'ls', { timeout: 100 })],
     ['a long command of a computer', 130_000, (berth) => berth.computers.exec('a', 'ls', { timeout: 100 })],
+    ['a stop that lets chats end', 690_000, (berth) => berth.agents.stop('a', { drainSeconds: 600 })],
     ['an upload', 3_600_000, (berth) => berth.files.upload('a', 'text', { name: 'n' })],
     ['an upload to a computer', 3_600_000, (berth) => berth.computers.upload('a', 'x', 'text')],
     ['a write', 3_600_000, (berth) => berth.files.write('a', 'x', 'text')],

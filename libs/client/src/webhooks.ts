@@ -1,4 +1,5 @@
-import { anyBody, jsonBody } from './body.js';
+import { anyBody } from './any-body.js';
+import { jsonBody } from './body.js';
 import type { CallOptions } from './config.js';
 import type { PagePromise } from './page.js';
 import type { QueryOf } from './query-types.js';
