@@ -1,6 +1,7 @@
 import { ACCOUNTS } from './accounts.breaks.mjs';
 import { AGENTS } from './agents.breaks.mjs';
 import { CLI } from './cli.breaks.mjs';
+import { CLIENT } from './client.breaks.mjs';
 import { DOORS } from './doors.breaks.mjs';
 import { END_USERS } from './end-users.breaks.mjs';
 import { EXECUTIONS } from './executions.breaks.mjs';
@@ -19,6 +20,7 @@ const AREAS = {
   accounts: ACCOUNTS,
   agents: AGENTS,
   cli: CLI,
+  client: CLIENT,
   doors: DOORS,
   'end-users': END_USERS,
   executions: EXECUTIONS,
