@@ -11,7 +11,7 @@ export const anyBody = (value: unknown): Body | undefined => {
   if (value instanceof FormData || value instanceof URLSearchParams)
     return { repeatable: true, open: () => value };
   if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) {
-    const bytes = value as ArrayBuffer | ArrayBufferView<ArrayBuffer>;
+    const bytes = value as ArrayBuffer | ArrayBufferView;
     return { contentType: BYTES, repeatable: true, open: () => bytes };
   }
   return jsonBody(value);

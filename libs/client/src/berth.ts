@@ -12,7 +12,7 @@ import { Templates } from './templates.js';
 import { Transport, type ServiceResponse } from './transport.js';
 import type { Health } from './types.js';
 import { Usage } from './usage.js';
-import { headersOf, plainPath, type Query } from './values.js';
+import { headersOf, plainPath, type HeaderFields, type Query } from './values.js';
 import { Webhooks } from './webhooks.js';
 
 /** What `request` sends. */
@@ -21,7 +21,7 @@ export interface RequestOptions {
   readonly query?: Query | undefined;
   /** Text and bytes are sent as they are, everything else as JSON. */
   readonly body?: unknown;
-  readonly headers?: HeadersInit | undefined;
+  readonly headers?: HeaderFields | undefined;
 }
 
 /**

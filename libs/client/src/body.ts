@@ -1,12 +1,22 @@
 import { jsonText } from './values.js';
 
+/** What `fetch` sends. Node's types have no name for it. */
+export type Sent =
+  | string
+  | Blob
+  | FormData
+  | URLSearchParams
+  | ArrayBuffer
+  | ArrayBufferView
+  | ReadableStream<Uint8Array>;
+
 /** The body of a request. */
 export interface Body {
   readonly contentType?: string;
   /** False for a stream, which can be read once. */
   readonly repeatable: boolean;
   /** What an attempt sends. */
-  open(): BodyInit | Promise<BodyInit>;
+  open(): Sent | Promise<Sent>;
   /** What the caller's own stream threw, if it did. */
   failure?(): { readonly error: unknown } | undefined;
 }

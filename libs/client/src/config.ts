@@ -1,5 +1,5 @@
 import { ServiceAuthError } from './errors.js';
-import { positiveOf, headersOf } from './values.js';
+import { headersOf, positiveOf, type HeaderFields } from './values.js';
 
 /** What a client is made with. Everything is optional. */
 export interface BerthOptions {
@@ -12,7 +12,7 @@ export interface BerthOptions {
   /** How often a failed attempt is repeated, where that is safe. Default 2. */
   readonly maxRetries?: number | undefined;
   /** Headers of every request. */
-  readonly headers?: HeadersInit | undefined;
+  readonly headers?: HeaderFields | undefined;
   /** Sends the requests in place of the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
@@ -27,7 +27,7 @@ export interface CallOptions {
   /** Ends the call at once; it rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
   /** Headers of this call, which take precedence over those of the client. */
-  readonly headers?: HeadersInit | undefined;
+  readonly headers?: HeaderFields | undefined;
   /** The `Idempotency-Key` of a POST. Without it the client makes one where that is safe. */
   readonly idempotencyKey?: string | undefined;
   /** How often a failed attempt is repeated, where that is safe. */

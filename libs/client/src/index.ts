@@ -48,5 +48,5 @@ export type { ProvisionAgent } from './provision.js';
 export type { ScheduleEntry } from './schedules.js';
 export type { ServiceResponse } from './transport.js';
 export type { ListLlmCalls, UsageQuery } from './usage.js';
-export type { FilePath, Moment, Query, QueryValue } from './values.js';
+export type { FilePath, HeaderFields, Moment, Query, QueryValue } from './values.js';
 export type { InvokeOptions, ListDeliveries, WebhookVerification } from './webhooks.js';

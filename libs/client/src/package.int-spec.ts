@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import {
-  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -24,6 +23,7 @@ import { VERSION } from './index.js';
 
 const run = promisify(execFile);
 const CLIENT = fileURLToPath(new URL('..', import.meta.url));
+const MODULES = fileURLToPath(new URL('../../../node_modules', import.meta.url));
 const MOST_BYTES = 20_000;
 
 let folder: string;
@@ -138,13 +138,18 @@ describe('the package', () => {
     }
   });
 
-  it.each(['node16', 'bundler'])(
-    'and the examples of its README type-check with moduleResolution %s',
-    async (resolution) => {
-      const project = join(folder, resolution);
+  it.each<[string, object]>([
+    ['node16', {}],
+    ['bundler', {}],
+    ['node16', { lib: ['es2022'], types: ['node'] }],
+  ])(
+    'and the examples of its README type-check in an empty project with moduleResolution %s and %j',
+    async (resolution, more) => {
+      const project = mkdtempSync(join(folder, 'project-'));
       mkdirSync(join(project, 'node_modules/@berth'), { recursive: true });
       symlinkSync(installed, join(project, 'node_modules/@berth/client'));
-      cpSync(join(installed, 'package.json'), join(project, 'node_modules/package.json'));
+      for (const name of ['@types', 'undici-types'])
+        symlinkSync(join(MODULES, name), join(project, 'node_modules', name));
       const examples = [
         ...readFileSync(join(installed, 'README.md'), 'utf8').matchAll(/^```ts\n([^]*?)^```/gm),
       ];
@@ -164,13 +169,13 @@ describe('the package', () => {
         ...{ strict: true, noEmit: true, target: 'es2022', types: [], skipLibCheck: false },
         ...{ exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
         ...{ module: resolution === 'node16' ? 'node16' : 'preserve', moduleResolution: resolution },
+        ...more,
       };
       writeFileSync(
         join(project, 'tsconfig.json'),
         JSON.stringify({ compilerOptions, include: ['*.mts', '*.cts'] }),
       );
-      const tsc = fileURLToPath(new URL('../../../node_modules/.bin/tsc', import.meta.url));
-      const { stdout } = await run(tsc, ['-p', project]).catch(
+      const { stdout } = await run(join(MODULES, '.bin/tsc'), ['-p', project]).catch(
         (error: unknown) => error as { stdout: string },
       );
       expect(stdout).toBe('');

@@ -1,4 +1,5 @@
 import { connectionError, invalidResponse, isObject, parsed, refusalOf } from './answers.js';
+import type { Sent } from './body.js';
 import { prepare, timeoutOf, type Call, type PreparedCall } from './call.js';
 import type { CallOptions, Settings } from './config.js';
 import { ServiceError } from './errors.js';
@@ -12,6 +13,11 @@ import { shortBy } from './whole-body.js';
 interface WholeAnswer {
   readonly response: Response;
   readonly body: Uint8Array;
+}
+
+/** A repeated DELETE found nothing: an attempt before it has taken effect. */
+class AlreadyGone {
+  constructor(readonly error: ServiceError) {}
 }
 
 /** An answer to `request`. */
@@ -39,8 +45,10 @@ export class Transport {
   /** Sends a call and returns the object in its answer. */
   async object<T>(call: Call, options: CallOptions = {}, gone?: T): Promise<T> {
     const answer = await this.#whole(call, options);
-    if (answer instanceof ServiceError && gone !== undefined) return gone;
-    if (answer instanceof ServiceError) throw answer;
+    if (answer instanceof AlreadyGone) {
+      if (gone === undefined) throw answer.error;
+      return gone;
+    }
     const text = textOf(answer);
     const value = parsed(text);
     if (!isObject(value)) throw invalidResponse(answer.response, text, this.redact);
@@ -50,7 +58,7 @@ export class Transport {
   /** Sends a call whose answer has no body. */
   async nothing(call: Call, options: CallOptions = {}): Promise<void> {
     const answer = await this.#whole(call, options);
-    if (answer instanceof ServiceError) return;
+    if (answer instanceof AlreadyGone) return;
     const text = textOf(answer);
     if (text !== '' && parsed(text) === undefined) throw invalidResponse(answer.response, text, this.redact);
   }
@@ -58,15 +66,17 @@ export class Transport {
   /** Sends a call and returns the bytes of its answer. */
   async bytes(call: Call, options: CallOptions = {}): Promise<Uint8Array> {
     const answer = await this.#whole(call, options);
-    if (answer instanceof ServiceError) throw answer;
+    if (answer instanceof AlreadyGone) throw answer.error;
     return answer.body;
   }
 
   /** Sends a call and returns whatever is answered. */
   async anything(call: Call, options: CallOptions = {}): Promise<ServiceResponse> {
     const answer = await this.#whole(call, options);
-    if (answer instanceof ServiceError)
-      return { status: answer.status ?? 0, headers: answer.headers ?? new Headers(), data: null };
+    if (answer instanceof AlreadyGone) {
+      const { status = 404, headers = new Headers() } = answer.error;
+      return { status, headers, data: null };
+    }
     const text = textOf(answer);
     const { status, headers } = answer.response;
     const value = parsed(text);
@@ -80,7 +90,7 @@ export class Transport {
     const limit = new TimeLimit(prepared.timeout, options.signal);
     try {
       const response = await this.#repeat(prepared, limit, (one) => Promise.resolve(one));
-      if (response instanceof ServiceError) throw response;
+      if (response instanceof AlreadyGone) throw response.error;
       limit.pause();
       return new OpenAnswer(response, limit, prepared.timeout, this.redact);
     } catch (error) {
@@ -100,7 +110,7 @@ export class Transport {
     return apiKey.length < 4 ? text : text.replaceAll(apiKey, '[key]');
   };
 
-  async #whole(call: Call, options: CallOptions): Promise<WholeAnswer | ServiceError> {
+  async #whole(call: Call, options: CallOptions): Promise<WholeAnswer | AlreadyGone> {
     const prepared = prepare(call, this.#settings, options);
     const limit = new TimeLimit(prepared.timeout, options.signal);
     try {
@@ -113,18 +123,17 @@ export class Transport {
     }
   }
 
-  /** The error is that of a repeated DELETE that finds nothing: an attempt before it has taken effect. */
   async #repeat<T>(
     call: PreparedCall,
     limit: TimeLimit,
     read: (response: Response) => Promise<T>,
-  ): Promise<T | ServiceError> {
+  ): Promise<T | AlreadyGone> {
     for (let attempt = 0; ; attempt++) {
       try {
         return await this.#attempt(call, limit, read);
       } catch (error) {
         if (!(error instanceof ServiceError) || limit.signal.aborted) throw error;
-        if (attempt > 0 && call.method === 'DELETE' && error.status === 404) return error;
+        if (attempt > 0 && call.method === 'DELETE' && error.status === 404) return new AlreadyGone(error);
         const wait = nextWait(call, error, attempt);
         if (wait === undefined || wait >= limit.remaining) throw error;
         await limit.sleep(wait);
@@ -154,10 +163,10 @@ export class Transport {
     }
   }
 
-  #fetch(call: PreparedCall, body: BodyInit | undefined, signal: AbortSignal): Promise<Response> {
+  #fetch(call: PreparedCall, body: Sent | undefined, signal: AbortSignal): Promise<Response> {
     const { fetch: own } = this.#settings;
     const init: RequestInit = { method: call.method, headers: call.headers, redirect: 'manual', signal };
-    if (body !== undefined) init.body = body;
+    if (body !== undefined) init.body = body as BodyInit;
     if (body instanceof ReadableStream) Object.assign(init, { duplex: 'half' });
     if (own !== undefined) return own(call.url, init);
     return globalThis.fetch(call.url, { ...init, ...withoutNodesLimits() });

@@ -4,6 +4,11 @@ export type QueryValue = string | number | boolean | Date | null | undefined | r
 export type Query = Readonly<Record<string, QueryValue>>;
 /** A path of a file. Bytes name a file whose name is no UTF-8. */
 export type FilePath = string | Uint8Array;
+/** Headers: an object, pairs, or a `Headers`. What is undefined is not sent. */
+export type HeaderFields =
+  | Headers
+  | Readonly<Record<string, string | undefined>>
+  | readonly (readonly [string, string])[];
 /** A moment: ISO 8601, or a `Date`. */
 export type Moment = string | Date;
 
@@ -67,9 +72,10 @@ export const jsonText = (value: unknown): string => {
 const isInvalidDate = (value: unknown): boolean => value instanceof Date && Number.isNaN(value.getTime());
 
 /** Checks headers of the caller. */
-export const headersOf = (given: HeadersInit | undefined): Headers => {
+export const headersOf = (given: HeaderFields | undefined): Headers => {
   if (given === undefined || given === null) return new Headers();
-  if (given instanceof Headers || Array.isArray(given)) return new Headers(given);
+  if (given instanceof Headers || Array.isArray(given))
+    return new Headers(given as Headers | [string, string][]);
   if (typeof given !== 'object') throw new TypeError('headers must be an object.');
   const present = Object.entries(given).filter(([, value]) => value !== undefined && value !== null);
   return new Headers(present as [string, string][]);
