@@ -1,3 +1,5 @@
+// The OpenAPI document of this version does not describe computers.
+
 import type { Moment } from './values.js';
 
 /** A persistent desktop. */
@@ -17,7 +19,7 @@ export interface Computer {
 }
 
 /** What a computer is created with. */
-export interface CreateComputer {
+export interface CreateComputerBody {
   /** The end user who owns it and has only one; created if unknown. */
   readonly externalUserId?: string | null | undefined;
   /** Need not be unique. */
@@ -120,7 +122,7 @@ export interface ActionResult {
 }
 
 /** What became of actions. */
-export interface ActionsResult {
+export interface ActionResults {
   readonly results: readonly ActionResult[];
   readonly failedIndex: number | null;
   readonly skipped: readonly { readonly index: number; readonly output?: unknown }[];
@@ -140,7 +142,7 @@ export interface ScreenshotOptions {
 }
 
 /** How a person sees a screen. */
-export interface OpenViewer {
+export interface ViewerBody {
   /** `view`, the default, or `control`: with mouse and keys. */
   readonly mode?: 'view' | 'control' | null | undefined;
   /** 30 to 3,600, by default 900. */
@@ -150,7 +152,7 @@ export interface OpenViewer {
 }
 
 /** A page on which a person sees a screen. */
-export interface Viewer {
+export interface OpenedViewer {
   readonly sessionId: string;
   readonly url: string;
   readonly socketUrl: string;

@@ -3,16 +3,16 @@ import { jsonBody, optionalJsonBody } from './body.js';
 import { commandCall, type CommandOptions, type CommandResult } from './commands.js';
 import type {
   ActionOptions,
-  ActionsResult,
+  ActionResults,
   Computer,
   ComputerAction,
   ComputerUsageQuery,
   ComputerUsageReport,
-  CreateComputer,
+  CreateComputerBody,
   ListComputers,
-  OpenViewer,
+  ViewerBody,
   ScreenshotOptions,
-  Viewer,
+  OpenedViewer,
   ViewerSession,
 } from './computer-types.js';
 import type { CallOptions } from './config.js';
@@ -30,7 +30,7 @@ const ACTIONS_MS = 700_000;
 /** `berth.computers`: desktops that your own model drives. Keys need the scope `computers`. */
 export class Computers extends Resource {
   /** Creates a computer, or returns the one that the end user has: `POST /api/v1/computers`. */
-  async create(computer: CreateComputer = {}, options?: CallOptions): Promise<Computer> {
+  async create(computer: CreateComputerBody = {}, options?: CallOptions): Promise<Computer> {
     const body = jsonBody(computer);
     return this.transport.object({ method: 'POST', path: '/api/v1/computers', body }, options);
   }
@@ -79,7 +79,7 @@ export class Computers extends Resource {
     actions: ComputerAction | readonly ComputerAction[],
     how: ActionOptions = {},
     options?: CallOptions,
-  ): Promise<ActionsResult> {
+  ): Promise<ActionResults> {
     if (!Array.isArray(actions) && !isObject(actions))
       throw new TypeError('Actions must be an object or a list of objects.');
     return this.transport.object(
@@ -139,7 +139,7 @@ export class Computers extends Resource {
   }
 
   /** Opens a page on which a person sees the screen: `POST /api/v1/computers/{id}/viewer`. */
-  async viewer(id: string, viewer: OpenViewer = {}, options?: CallOptions): Promise<Viewer> {
+  async viewer(id: string, viewer: ViewerBody = {}, options?: CallOptions): Promise<OpenedViewer> {
     const body = jsonBody(viewer);
     return this.transport.object(
       { method: 'POST', path: route`/api/v1/computers/${id}/viewer`, body },

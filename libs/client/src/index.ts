@@ -19,19 +19,19 @@ export type { CommandOptions, CommandResult } from './commands.js';
 export type {
   ActionOptions,
   ActionResult,
-  ActionsResult,
+  ActionResults,
   Computer,
   ComputerAction,
   ComputerUsageQuery,
   ComputerUsageReport,
   ComputerUsageRow,
   ComputerUsageTotals,
-  CreateComputer,
+  CreateComputerBody,
   ListComputers,
-  OpenViewer,
+  ViewerBody,
   Screenshot,
   ScreenshotOptions,
-  Viewer,
+  OpenedViewer,
   ViewerSession,
 } from './computer-types.js';
 export type { BerthOptions, CallOptions } from './config.js';
