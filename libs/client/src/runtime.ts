@@ -20,13 +20,14 @@ interface Dispatcher {
 }
 
 /**
- * Options for Node's `fetch`, which would end a request after 300 s without an answer, and an answer after 300 s of
- * silence. Its dispatcher stays the one in force, which may be a proxy.
+ * Options for the `fetch` of Node, which would end a request after 300 s without an answer, and an answer after 300 s of
+ * silence; that of Bun has such a limit too. The dispatcher of Node stays the one in force, which may be a proxy.
  */
-export const withoutNodesLimits = (): object => {
+export const withoutOwnLimits = (): object => {
   const known = globalThis as unknown as Record<symbol, Dispatcher | undefined>;
   const inForce = (): Dispatcher | undefined =>
     known[Symbol.for('undici.globalDispatcher.2')] ?? known[Symbol.for('undici.globalDispatcher.1')];
+  if ('Bun' in globalThis) return { timeout: false };
   if (inForce() === undefined) return {};
   const dispatch: Dispatcher['dispatch'] = (options, handler) =>
     inForce()?.dispatch({ ...options, headersTimeout: 0, bodyTimeout: 0 }, handler) ?? false;

@@ -4,7 +4,7 @@ import { prepare, timeoutOf, type Call, type PreparedCall } from './call.js';
 import type { CallOptions, Settings } from './config.js';
 import { ServiceError } from './errors.js';
 import { nextWait } from './retry.js';
-import { withoutNodesLimits } from './runtime.js';
+import { withoutOwnLimits } from './runtime.js';
 import { OpenAnswer } from './open-answer.js';
 import { TimeLimit } from './time-limit.js';
 import { shortBy } from './whole-body.js';
@@ -169,7 +169,7 @@ export class Transport {
     if (body !== undefined) init.body = body as BodyInit;
     if (body instanceof ReadableStream) Object.assign(init, { duplex: 'half' });
     if (own !== undefined) return own(call.url, init);
-    return globalThis.fetch(call.url, { ...init, ...withoutNodesLimits() });
+    return globalThis.fetch(call.url, { ...init, ...withoutOwnLimits() });
   }
 }
 
