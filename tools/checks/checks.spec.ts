@@ -31,6 +31,15 @@ describe('imports between packages', () => {
       `export type T = import('typeorm').DataSource;`,
       /kernel imports nothing/,
     ],
+    ['a client library that imports a package', 'libs/a', 'client', `import 'undici';`, /imports nothing/],
+    ['a client library that imports Node', 'libs/a', 'client', `import 'node:fs';`, /imports nothing/],
+    [
+      'a client library that imports ours',
+      'libs/a',
+      'client',
+      `export type * from '@berth/kernel';`,
+      /imports nothing/,
+    ],
     [
       'platform that imports a contract',
       'libs/a',

@@ -35,6 +35,7 @@ export const checkGraph = ({ packages }) => {
 
 const isEntry = ({ manifest, dir }, { path }) =>
   ENTRIES.test(path) ||
+  Object.keys(manifest.exports ?? {}).some((name) => path === `${dir}/src/${name.slice('./'.length)}.ts`) ||
   (manifest.exports?.['./*'] !== undefined && /^[^/]+\/index\.ts$/.test(path.slice(`${dir}/src/`.length)));
 
 const edgesOf = (file, byPath, problems) => {

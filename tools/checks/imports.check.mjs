@@ -8,7 +8,11 @@ const MAY_IMPORT = {
   platform: ['platform', 'kernel'],
   contract: ['kernel'],
   kernel: [],
+  client: [],
 };
+
+/** The modules of a client library that import modules of Node; the others run in browsers too. */
+const OF_NODE = /\/src\/node\.ts$/;
 
 /** Platform packages that services must not import: test support, and the infrastructure that `npm start` embeds. */
 const TEST_SUPPORT = '@berth/testing';
@@ -61,6 +65,8 @@ const judge = (from, file, { specifier }, byName) => {
     return `write 'node:${specifier}'`;
   if (file.test) return null;
   if (from.type === 'kernel') return `the kernel imports nothing, not even '${specifier}'`;
+  if (from.type === 'client' && !(OF_NODE.test(file.path) && specifier.startsWith('node:')))
+    return `a client library imports nothing, not even '${specifier}'; src/node.ts may import modules of Node`;
   if (specifier.startsWith('node:')) return null;
   const name = packageOf(specifier);
   if (!name.startsWith('@berth/')) {

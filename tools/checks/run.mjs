@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkBrokerAccess } from './broker-access.mjs';
+import { checkClientTypes } from './client-types.mjs';
 import { checkCompose } from './compose.check.mjs';
 import { checkConflicts, checkLinks, checkPrivatePaths, checkReadmes } from './docs.check.mjs';
 import { checkEnvironment } from './environment.mjs';
@@ -62,6 +63,7 @@ const CHECKS = [
   ['docs/metrics.md', checkMetrics],
   ['docs/berth.schema.json', checkOperatorSchema],
   ['types of the Python client', checkPythonTypes],
+  ['types of the TypeScript client', checkClientTypes],
   ['boards of Grafana', checkGrafana],
   ['links and paths in the docs', checkLinks],
   ['files shown in the docs', checkShownFiles],

@@ -8,6 +8,7 @@ import { COMPUTER_LIFE } from './computer-life.breaks.mjs';
 import { COMPUTERS_GATEWAY } from './computers-gateway.breaks.mjs';
 import { DESKTOP_DISPLAYS } from './desktop-displays.breaks.mjs';
 import { DESKTOPS } from './desktops.breaks.mjs';
+import { CLIENT } from './client.breaks.mjs';
 import { DOORS } from './doors.breaks.mjs';
 import { END_USERS } from './end-users.breaks.mjs';
 import { EXECUTIONS } from './executions.breaks.mjs';
@@ -28,6 +29,7 @@ const AREAS = {
   cli: CLI,
   'computer-commands': COMPUTER_COMMANDS,
   desktops: DESKTOPS,
+  client: CLIENT,
   doors: DOORS,
   'end-users': END_USERS,
   executions: EXECUTIONS,

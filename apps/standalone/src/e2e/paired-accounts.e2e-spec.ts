@@ -3,6 +3,7 @@ import { describeAccountsApi } from './accounts-api.suite.js';
 import { describeAnalytics } from './analytics.suite.js';
 import { describeAuditApi } from './audit-api.suite.js';
 import { describeCaps } from './caps.suite.js';
+import { describeClientInBrowser } from './client-in-browser.suite.js';
 import { describeDoctorCommand } from './doctor-command.suite.js';
 import { describeEndUserActivity } from './end-user-activity.suite.js';
 import { describeEndUserAgents } from './end-user-agents.suite.js';
@@ -37,6 +38,7 @@ describeEndUserActivity(stack);
 describeEndUserTokens(stack);
 describeEndUserSuspension(stack);
 describeEndUserPage(stack);
+describeClientInBrowser(stack);
 describePoliciesApi(stack);
 describeCaps(stack);
 describePlans(stack, {

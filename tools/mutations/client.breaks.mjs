@@ -1,0 +1,121 @@
+const RETRY = 'libs/client/src/retry.ts';
+const TRANSPORT = 'libs/client/src/transport.ts';
+const RETRIES_SPEC = 'libs/client/src/retries.int-spec.ts';
+const ERRORS_SPEC = 'libs/client/src/errors.int-spec.ts';
+const FILES_SPEC = 'libs/client/src/files.int-spec.ts';
+
+/** The TypeScript client. */
+export const CLIENT = [
+  {
+    guarantee: 'The client repeats a command only if the service guarantees that it did not start.',
+    file: RETRY,
+    find: 'Object.keys(detail).length === names.length &&',
+    replace: '',
+    test: RETRIES_SPEC,
+    title: 'of commands follow only the two exact refusals',
+  },
+  {
+    guarantee: 'The client never repeats an upload.',
+    file: 'libs/client/src/files.ts',
+    find: "repeat: 'never',",
+    replace: '',
+    test: RETRIES_SPEC,
+    title: 'of uploads never happen, and never of a stream',
+  },
+  {
+    guarantee: 'The client takes 404 for done only for a DELETE that it repeats.',
+    file: TRANSPORT,
+    find: "if (attempt > 0 && call.method === 'DELETE'",
+    replace: "if (call.method === 'DELETE'",
+    test: RETRIES_SPEC,
+    title: 'take a 404 of a repeated DELETE for done, and of a first one not',
+  },
+  {
+    guarantee: 'The client does not wait for a repeat beyond the time-out of the call.',
+    file: TRANSPORT,
+    find: 'wait === undefined || wait >= limit.remaining',
+    replace: 'wait === undefined',
+    test: RETRIES_SPEC,
+    title: 'do not wait more than 60 s, nor beyond the time-out',
+  },
+  {
+    guarantee: 'The client repeats a POST under an idempotency key.',
+    file: 'libs/client/src/call.ts',
+    find: 'if (needsKey && makesKey) headers.set(',
+    replace: 'if (!makesKey) headers.set(',
+    test: RETRIES_SPEC,
+    title: 'of a POST have the same new idempotency key',
+  },
+  {
+    guarantee: 'The client follows no redirect, so its key goes to no other host.',
+    file: TRANSPORT,
+    find: "redirect: 'manual'",
+    replace: "redirect: 'follow'",
+    test: ERRORS_SPEC,
+    title: 'tell of a redirect, which is not followed',
+  },
+  {
+    guarantee: 'Errors of the client do not show the key.',
+    file: TRANSPORT,
+    find: "return apiKey.length < 4 ? text : text.replaceAll(apiKey, '[key]');",
+    replace: "return text.replaceAll('[key]', apiKey);",
+    test: ERRORS_SPEC,
+    title: 'never show the key, also if a proxy returns it',
+  },
+  {
+    guarantee: 'An id fills one segment of a path.',
+    file: 'libs/client/src/values.ts',
+    find: 'return encoded(id);',
+    replace: 'return id;',
+    test: ERRORS_SPEC,
+    title: 'are not ids with strange characters, which fill one segment',
+  },
+  {
+    guarantee: 'An invoke does not carry the key of the client.',
+    file: 'libs/client/src/webhooks.ts',
+    find: 'anonymous: true,',
+    replace: 'anonymous: false,',
+    test: 'libs/client/src/document.int-spec.ts',
+    title: 'sends its key with everything but an invoke',
+  },
+  {
+    guarantee: 'Followed logs go on where the connection broke.',
+    file: 'libs/client/src/log-stream.ts',
+    find: 'this.#lastId = decoder.lastId;',
+    replace: '',
+    test: 'libs/client/src/logs.int-spec.ts',
+    title: 'iterate over the entries, and connect again with Last-Event-ID where they broke',
+  },
+  {
+    guarantee: 'A download that is too short fails.',
+    file: 'libs/client/src/whole-body.ts',
+    find: 'received >= Number(expected)',
+    replace: 'received >= 0',
+    test: FILES_SPEC,
+    title: 'throws if it is short, and is not repeated once it was begun',
+  },
+  {
+    guarantee: 'A failed save leaves no file.',
+    file: 'libs/client/src/node.ts',
+    find: 'if (part !== undefined) await rm(part, { force: true });',
+    replace: 'if (part === undefined) await rm(String(part), { force: true });',
+    test: FILES_SPEC,
+    title: 'leaves no file behind if it fails, and the old one as it was',
+  },
+  {
+    guarantee: 'Provision does not return an agent that only has the name.',
+    file: 'libs/client/src/provision.ts',
+    find: 'return seen.externalId === this.#externalId ? seen : undefined;',
+    replace: 'return seen;',
+    test: 'libs/client/src/provision.int-spec.ts',
+    title: 'rejects at once if another agent has the name',
+  },
+  {
+    guarantee: 'A long chat outlives the limits of fetch in Node.',
+    file: 'libs/client/src/runtime.ts',
+    find: '{ ...options, headersTimeout: 0, bodyTimeout: 0 }',
+    replace: '{ ...options }',
+    test: 'libs/client/src/time-outs.int-spec.ts',
+    title: "does not depend on Node's own limits, nor on those of a dispatcher of the caller",
+  },
+];
