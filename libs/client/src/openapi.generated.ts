@@ -1079,6 +1079,308 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/computers': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List computers, newest first
+     * @description Scope `computers`.
+     */
+    get: operations['Computers_list'];
+    put?: never;
+    /**
+     * Create a computer, or get the one of an end user
+     * @description An end user, who is created if unknown, has one computer: a repeated request returns it, and its other members are ignored. Without `externalUserId` every request creates one.
+     *
+     *     Scope `computers`.
+     */
+    post: operations['Computers_create'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/computers/{computer_id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Get a computer
+     * @description Never wakes it.
+     *
+     *     Scope `computers`.
+     */
+    get: operations['Computers_get'];
+    put?: never;
+    post?: never;
+    /**
+     * Delete a computer and its home folder
+     * @description Works in every state.
+     *
+     *     Scope `computers`.
+     */
+    delete: operations['Computers_delete'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/computers/{computer_id}/wake': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Wake a computer
+     * @description Ends in `running`; tries again if the computer has failed. Idempotent. The body is ignored.
+     *
+     *     Scope `computers`.
+     */
+    post: operations['Computers_wake'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/computers/{computer_id}/sleep': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Put a computer to sleep
+     * @description Ends in `sleeping`, and waits for nothing: actions under way end, and the sockets of viewers close. Idempotent. The body is ignored.
+     *
+     *     Scope `computers`.
+     */
+    post: operations['Computers_sleep'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/computers/usage': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Usage and cost of each computer
+     * @description One row for every computer that existed in the range, deleted ones included, by computer id. The range is whole days in UTC, at most 400. `totals` are of the whole range. Usage in progress is counted up to `asOf`. With `Accept: text/csv` the same rows are CSV, and the next page, if there is one, is in the header `Link`.
+     *
+     *     Scope `computers`.
+     */
+    get: operations['ComputerUsage_usage'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/computers/{computer_id}/actions': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Act on a computer
+     * @description Wakes a sleeping computer. One action, or a batch of up to 100, each as a model sends it: canonical and OpenAI's (`type`), Anthropic's (`action`), a `tool_use` block, or a `computer_call` item. Everything is validated before anything is done. Batches run one at a time, in order of arrival, and to their end also if the connection closes. After a failure with `stopOnError` the rest is in `skipped`. `output` is what the vendor of the model expects back.
+     *
+     *     Scope `computers`.
+     */
+    post: operations['ComputerActions_act'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/computers/{computer_id}/screenshot': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Take a screenshot of a computer
+     * @description Wakes a sleeping computer. The pointer is drawn. The response is the image itself, or JSON with `Accept: application/json`.
+     *
+     *     Scope `computers`.
+     */
+    get: operations['ComputerScreenshot_take'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/computers/{computer_id}/exec': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Run a command on a computer
+     * @description Wakes a sleeping computer. The command runs as the desktop's own user with `DISPLAY` and `HOME`, and the response arrives when it has ended. Closing the connection cancels nothing. The result is not kept.
+     *
+     *     Scope `computers`.
+     */
+    post: operations['ComputerExec_run'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/computers/{computer_id}/files/list': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List a folder of a computer
+     * @description Wakes a sleeping computer. Sorted by name; links are listed and not followed. `root` is the home folder.
+     *
+     *     Scope `computers`.
+     */
+    get: operations['ComputerFiles_list'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/computers/{computer_id}/files': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read a file of a computer
+     * @description Wakes a sleeping computer. Serves regular files of the home folder of at most 104,857,600 bytes. Supports `Range`, `If-Range` and `If-None-Match`; the content type derives from the file name. If the transfer fails midway, the connection is closed.
+     *
+     *     Scope `computers`.
+     */
+    get: operations['ComputerFiles_read'];
+    /**
+     * Write a file of a computer
+     * @description Wakes a sleeping computer. The body is the content, up to 104,857,600 bytes. Creates missing parent folders and replaces a file atomically: readers see the old content or the new, and an interrupted request leaves no file.
+     *
+     *     Scope `computers`.
+     */
+    put: operations['ComputerFiles_write'];
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/computers/{computer_id}/sessions': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List a computer's viewer sessions that are not over
+     * @description The oldest first. Never wakes the computer.
+     *
+     *     Scope `computers`.
+     */
+    get: operations['ComputerSessions_list'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/computers/{computer_id}/sessions/close': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Close viewer sessions of a computer
+     * @description One, or all without `sessionId`. Their sockets close within 5 s, and what they took over is given back. Never wakes the computer.
+     *
+     *     Scope `computers`.
+     */
+    post: operations['ComputerSessions_close'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/computers/{computer_id}/viewer': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Open a viewer of a computer
+     * @description Wakes a sleeping computer. Whoever has the URL sees the screen and, in `control`, uses mouse, keys and clipboard. The page loads any number of times; its first socket uses the session up, and when that closes, the session is over, as it is at `expiresAt` and when the key that opened it is revoked. While a socket with `takeover` is open, actions are 409 `taken_over`.
+     *
+     *     Scope `computers`.
+     */
+    post: operations['ComputerViewer_open'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/webhooks/{agent_id}': {
     parameters: {
       query?: never;
@@ -1739,6 +2041,755 @@ export interface components {
         [key: string]: string;
       } | null;
     };
+    CreateComputerBody: {
+      /** @description The external id of the end user who owns the computer, who is created if unknown and has one computer: a repeated request returns it. Another than 1 to 128 letters, digits and `_ @ . : + -`, and `.` and `..`, are 400 `invalid_external_id`. */
+      externalUserId?: string | null;
+      /** @description Need not be unique. */
+      name?: string | null;
+      /** @description Pixels; by default 1280 × 800. */
+      display?: {
+        width?: number | null;
+        height?: number | null;
+      } | null;
+      /** @description Seconds without activity until the computer sleeps: 0 (always on) or 15 to 604800. Default 900. */
+      idleTtlSeconds?: number | null;
+    };
+    TypedAction:
+      | {
+          /** @constant */
+          type: 'click';
+          x: number;
+          y: number;
+          button?: ('left' | 'middle' | 'wheel' | 'right' | 'back' | 'forward') | null;
+          clicks?: number | null;
+          keys?: string[] | null;
+          modifiers?: string[] | null;
+        }
+      | {
+          /** @constant */
+          type: 'double_click';
+          x: number;
+          y: number;
+          keys?: string[] | null;
+          modifiers?: string[] | null;
+        }
+      | {
+          /** @constant */
+          type: 'triple_click';
+          x: number;
+          y: number;
+          keys?: string[] | null;
+          modifiers?: string[] | null;
+        }
+      | {
+          /** @constant */
+          type: 'move';
+          x: number;
+          y: number;
+          keys?: string[] | null;
+          modifiers?: string[] | null;
+        }
+      | {
+          /** @constant */
+          type: 'mouse_down';
+          button?: ('left' | 'middle' | 'wheel' | 'right' | 'back' | 'forward') | null;
+          keys?: string[] | null;
+          modifiers?: string[] | null;
+        }
+      | {
+          /** @constant */
+          type: 'mouse_up';
+          button?: ('left' | 'middle' | 'wheel' | 'right' | 'back' | 'forward') | null;
+          keys?: string[] | null;
+          modifiers?: string[] | null;
+        }
+      | {
+          /** @constant */
+          type: 'drag';
+          path: (
+            | {
+                x: number;
+                y: number;
+              }
+            | number[]
+          )[];
+          keys?: string[] | null;
+          modifiers?: string[] | null;
+        }
+      | {
+          /** @constant */
+          type: 'scroll';
+          x: number;
+          y: number;
+          dx?: number | null;
+          scroll_x?: number | null;
+          dy?: number | null;
+          scroll_y?: number | null;
+          keys?: string[] | null;
+          modifiers?: string[] | null;
+        }
+      | {
+          /** @constant */
+          type: 'type';
+          text: string;
+        }
+      | {
+          /** @constant */
+          type: 'key';
+          keys: string[];
+          repeat?: number | null;
+        }
+      | {
+          /** @constant */
+          type: 'keypress';
+          keys: string[];
+          repeat?: number | null;
+        }
+      | {
+          /** @constant */
+          type: 'key_down';
+          key: string;
+        }
+      | {
+          /** @constant */
+          type: 'key_up';
+          key: string;
+        }
+      | {
+          /** @constant */
+          type: 'wait';
+          ms?: number | null;
+        }
+      | {
+          /** @constant */
+          type: 'screenshot';
+        }
+      | {
+          /** @constant */
+          type: 'zoom';
+          region: number[];
+        }
+      | {
+          /** @constant */
+          type: 'cursor_position';
+        }
+      | {
+          /** @constant */
+          type: 'clipboard_get';
+        }
+      | {
+          /** @constant */
+          type: 'clipboard_set';
+          text: string;
+        };
+    NamedAction:
+      | {
+          /** @constant */
+          action: 'key';
+          text: string;
+          repeat?: number | null;
+        }
+      | {
+          /** @constant */
+          action: 'hold_key';
+          text: string;
+          duration: number;
+        }
+      | {
+          /** @constant */
+          action: 'type';
+          text: string;
+        }
+      | {
+          /** @constant */
+          action: 'cursor_position';
+        }
+      | {
+          /** @constant */
+          action: 'mouse_move';
+          coordinate: number[];
+        }
+      | {
+          /** @constant */
+          action: 'left_mouse_down';
+        }
+      | {
+          /** @constant */
+          action: 'left_mouse_up';
+        }
+      | {
+          /** @constant */
+          action: 'left_click';
+          coordinate?: number[] | null;
+          text?: string | null;
+        }
+      | {
+          /** @constant */
+          action: 'left_click_drag';
+          start_coordinate?: number[] | null;
+          coordinate: number[];
+          text?: string | null;
+        }
+      | {
+          /** @constant */
+          action: 'right_click';
+          coordinate?: number[] | null;
+          text?: string | null;
+        }
+      | {
+          /** @constant */
+          action: 'middle_click';
+          coordinate?: number[] | null;
+          text?: string | null;
+        }
+      | {
+          /** @constant */
+          action: 'double_click';
+          coordinate?: number[] | null;
+          text?: string | null;
+        }
+      | {
+          /** @constant */
+          action: 'triple_click';
+          coordinate?: number[] | null;
+          text?: string | null;
+        }
+      | {
+          /** @constant */
+          action: 'scroll';
+          coordinate?: number[] | null;
+          /** @enum {string} */
+          scroll_direction: 'up' | 'down' | 'left' | 'right';
+          scroll_amount: number;
+          text?: string | null;
+        }
+      | {
+          /** @constant */
+          action: 'wait';
+          duration: number;
+        }
+      | {
+          /** @constant */
+          action: 'screenshot';
+        }
+      | {
+          /** @constant */
+          action: 'zoom';
+          region: number[];
+        };
+    ActionsBody:
+      | (
+          | components['schemas']['TypedAction']
+          | components['schemas']['NamedAction']
+          | {
+              /** @constant */
+              type: 'tool_use';
+              id: string;
+              /** @constant */
+              name: 'computer';
+              input: components['schemas']['NamedAction'];
+              toolset_name?: null;
+            }
+          | {
+              /** @constant */
+              type: 'tool_use';
+              id: string;
+              /** @constant */
+              name: 'key';
+              input?: {
+                text: string;
+                repeat?: number | null;
+              } | null;
+              /** @constant */
+              toolset_name: 'computer';
+            }
+          | {
+              /** @constant */
+              type: 'tool_use';
+              id: string;
+              /** @constant */
+              name: 'hold_key';
+              input?: {
+                text: string;
+                duration: number;
+              } | null;
+              /** @constant */
+              toolset_name: 'computer';
+            }
+          | {
+              /** @constant */
+              type: 'tool_use';
+              id: string;
+              /** @constant */
+              name: 'type';
+              input?: {
+                text: string;
+              } | null;
+              /** @constant */
+              toolset_name: 'computer';
+            }
+          | {
+              /** @constant */
+              type: 'tool_use';
+              id: string;
+              /** @constant */
+              name: 'cursor_position';
+              input?: Record<string, never> | null;
+              /** @constant */
+              toolset_name: 'computer';
+            }
+          | {
+              /** @constant */
+              type: 'tool_use';
+              id: string;
+              /** @constant */
+              name: 'mouse_move';
+              input?: {
+                coordinate: number[];
+              } | null;
+              /** @constant */
+              toolset_name: 'computer';
+            }
+          | {
+              /** @constant */
+              type: 'tool_use';
+              id: string;
+              /** @constant */
+              name: 'left_mouse_down';
+              input?: Record<string, never> | null;
+              /** @constant */
+              toolset_name: 'computer';
+            }
+          | {
+              /** @constant */
+              type: 'tool_use';
+              id: string;
+              /** @constant */
+              name: 'left_mouse_up';
+              input?: Record<string, never> | null;
+              /** @constant */
+              toolset_name: 'computer';
+            }
+          | {
+              /** @constant */
+              type: 'tool_use';
+              id: string;
+              /** @constant */
+              name: 'left_click';
+              input?: {
+                coordinate?: number[] | null;
+                text?: string | null;
+              } | null;
+              /** @constant */
+              toolset_name: 'computer';
+            }
+          | {
+              /** @constant */
+              type: 'tool_use';
+              id: string;
+              /** @constant */
+              name: 'left_click_drag';
+              input?: {
+                start_coordinate?: number[] | null;
+                coordinate: number[];
+                text?: string | null;
+              } | null;
+              /** @constant */
+              toolset_name: 'computer';
+            }
+          | {
+              /** @constant */
+              type: 'tool_use';
+              id: string;
+              /** @constant */
+              name: 'right_click';
+              input?: {
+                coordinate?: number[] | null;
+                text?: string | null;
+              } | null;
+              /** @constant */
+              toolset_name: 'computer';
+            }
+          | {
+              /** @constant */
+              type: 'tool_use';
+              id: string;
+              /** @constant */
+              name: 'middle_click';
+              input?: {
+                coordinate?: number[] | null;
+                text?: string | null;
+              } | null;
+              /** @constant */
+              toolset_name: 'computer';
+            }
+          | {
+              /** @constant */
+              type: 'tool_use';
+              id: string;
+              /** @constant */
+              name: 'double_click';
+              input?: {
+                coordinate?: number[] | null;
+                text?: string | null;
+              } | null;
+              /** @constant */
+              toolset_name: 'computer';
+            }
+          | {
+              /** @constant */
+              type: 'tool_use';
+              id: string;
+              /** @constant */
+              name: 'triple_click';
+              input?: {
+                coordinate?: number[] | null;
+                text?: string | null;
+              } | null;
+              /** @constant */
+              toolset_name: 'computer';
+            }
+          | {
+              /** @constant */
+              type: 'tool_use';
+              id: string;
+              /** @constant */
+              name: 'scroll';
+              input?: {
+                coordinate?: number[] | null;
+                /** @enum {string} */
+                scroll_direction: 'up' | 'down' | 'left' | 'right';
+                scroll_amount: number;
+                text?: string | null;
+              } | null;
+              /** @constant */
+              toolset_name: 'computer';
+            }
+          | {
+              /** @constant */
+              type: 'tool_use';
+              id: string;
+              /** @constant */
+              name: 'wait';
+              input?: {
+                duration: number;
+              } | null;
+              /** @constant */
+              toolset_name: 'computer';
+            }
+          | {
+              /** @constant */
+              type: 'tool_use';
+              id: string;
+              /** @constant */
+              name: 'screenshot';
+              input?: Record<string, never> | null;
+              /** @constant */
+              toolset_name: 'computer';
+            }
+          | {
+              /** @constant */
+              type: 'tool_use';
+              id: string;
+              /** @constant */
+              name: 'zoom';
+              input?: {
+                region: number[];
+              } | null;
+              /** @constant */
+              toolset_name: 'computer';
+            }
+          | {
+              /** @constant */
+              type: 'computer_call';
+              call_id: string;
+              status?: 'completed' | null;
+              pending_safety_checks?:
+                | {
+                    id: string;
+                    code?: string | null;
+                    message?: string | null;
+                  }[]
+                | null;
+              action?: components['schemas']['TypedAction'] | null;
+              actions?: components['schemas']['TypedAction'][] | null;
+            }
+        )
+      | {
+          actions: (
+            | components['schemas']['TypedAction']
+            | components['schemas']['NamedAction']
+            | {
+                /** @constant */
+                type: 'tool_use';
+                id: string;
+                /** @constant */
+                name: 'computer';
+                input: components['schemas']['NamedAction'];
+                toolset_name?: null;
+              }
+            | {
+                /** @constant */
+                type: 'tool_use';
+                id: string;
+                /** @constant */
+                name: 'key';
+                input?: {
+                  text: string;
+                  repeat?: number | null;
+                } | null;
+                /** @constant */
+                toolset_name: 'computer';
+              }
+            | {
+                /** @constant */
+                type: 'tool_use';
+                id: string;
+                /** @constant */
+                name: 'hold_key';
+                input?: {
+                  text: string;
+                  duration: number;
+                } | null;
+                /** @constant */
+                toolset_name: 'computer';
+              }
+            | {
+                /** @constant */
+                type: 'tool_use';
+                id: string;
+                /** @constant */
+                name: 'type';
+                input?: {
+                  text: string;
+                } | null;
+                /** @constant */
+                toolset_name: 'computer';
+              }
+            | {
+                /** @constant */
+                type: 'tool_use';
+                id: string;
+                /** @constant */
+                name: 'cursor_position';
+                input?: Record<string, never> | null;
+                /** @constant */
+                toolset_name: 'computer';
+              }
+            | {
+                /** @constant */
+                type: 'tool_use';
+                id: string;
+                /** @constant */
+                name: 'mouse_move';
+                input?: {
+                  coordinate: number[];
+                } | null;
+                /** @constant */
+                toolset_name: 'computer';
+              }
+            | {
+                /** @constant */
+                type: 'tool_use';
+                id: string;
+                /** @constant */
+                name: 'left_mouse_down';
+                input?: Record<string, never> | null;
+                /** @constant */
+                toolset_name: 'computer';
+              }
+            | {
+                /** @constant */
+                type: 'tool_use';
+                id: string;
+                /** @constant */
+                name: 'left_mouse_up';
+                input?: Record<string, never> | null;
+                /** @constant */
+                toolset_name: 'computer';
+              }
+            | {
+                /** @constant */
+                type: 'tool_use';
+                id: string;
+                /** @constant */
+                name: 'left_click';
+                input?: {
+                  coordinate?: number[] | null;
+                  text?: string | null;
+                } | null;
+                /** @constant */
+                toolset_name: 'computer';
+              }
+            | {
+                /** @constant */
+                type: 'tool_use';
+                id: string;
+                /** @constant */
+                name: 'left_click_drag';
+                input?: {
+                  start_coordinate?: number[] | null;
+                  coordinate: number[];
+                  text?: string | null;
+                } | null;
+                /** @constant */
+                toolset_name: 'computer';
+              }
+            | {
+                /** @constant */
+                type: 'tool_use';
+                id: string;
+                /** @constant */
+                name: 'right_click';
+                input?: {
+                  coordinate?: number[] | null;
+                  text?: string | null;
+                } | null;
+                /** @constant */
+                toolset_name: 'computer';
+              }
+            | {
+                /** @constant */
+                type: 'tool_use';
+                id: string;
+                /** @constant */
+                name: 'middle_click';
+                input?: {
+                  coordinate?: number[] | null;
+                  text?: string | null;
+                } | null;
+                /** @constant */
+                toolset_name: 'computer';
+              }
+            | {
+                /** @constant */
+                type: 'tool_use';
+                id: string;
+                /** @constant */
+                name: 'double_click';
+                input?: {
+                  coordinate?: number[] | null;
+                  text?: string | null;
+                } | null;
+                /** @constant */
+                toolset_name: 'computer';
+              }
+            | {
+                /** @constant */
+                type: 'tool_use';
+                id: string;
+                /** @constant */
+                name: 'triple_click';
+                input?: {
+                  coordinate?: number[] | null;
+                  text?: string | null;
+                } | null;
+                /** @constant */
+                toolset_name: 'computer';
+              }
+            | {
+                /** @constant */
+                type: 'tool_use';
+                id: string;
+                /** @constant */
+                name: 'scroll';
+                input?: {
+                  coordinate?: number[] | null;
+                  /** @enum {string} */
+                  scroll_direction: 'up' | 'down' | 'left' | 'right';
+                  scroll_amount: number;
+                  text?: string | null;
+                } | null;
+                /** @constant */
+                toolset_name: 'computer';
+              }
+            | {
+                /** @constant */
+                type: 'tool_use';
+                id: string;
+                /** @constant */
+                name: 'wait';
+                input?: {
+                  duration: number;
+                } | null;
+                /** @constant */
+                toolset_name: 'computer';
+              }
+            | {
+                /** @constant */
+                type: 'tool_use';
+                id: string;
+                /** @constant */
+                name: 'screenshot';
+                input?: Record<string, never> | null;
+                /** @constant */
+                toolset_name: 'computer';
+              }
+            | {
+                /** @constant */
+                type: 'tool_use';
+                id: string;
+                /** @constant */
+                name: 'zoom';
+                input?: {
+                  region: number[];
+                } | null;
+                /** @constant */
+                toolset_name: 'computer';
+              }
+            | {
+                /** @constant */
+                type: 'computer_call';
+                call_id: string;
+                status?: 'completed' | null;
+                pending_safety_checks?:
+                  | {
+                      id: string;
+                      code?: string | null;
+                      message?: string | null;
+                    }[]
+                  | null;
+                action?: components['schemas']['TypedAction'] | null;
+                actions?: components['schemas']['TypedAction'][] | null;
+              }
+          )[];
+          screenshot?: boolean | null;
+          scale?: number | null;
+          stopOnError?: boolean | null;
+          acknowledged_safety_checks?:
+            | {
+                id: string;
+                code?: string | null;
+                message?: string | null;
+              }[]
+            | null;
+        };
+    ComputerExecBody: {
+      /** @description A shell command, or a list of arguments, which Berth quotes. Up to 1 MiB, without NUL. */
+      command: string | string[];
+      /** @description Commands of computers are attached: true is 400. */
+      detached?: false | null;
+      /** @description Seconds the command may take. Default (also for null): 60 attached, 3600 detached. */
+      timeout?: number | null;
+      /** @description Where it runs: absolute inside the agent, or relative to its volume, which is the default. */
+      cwd?: string | null;
+      /** @description Variables for this command, in addition to the agent's own; at most 64. */
+      env?: {
+        [key: string]: string;
+      } | null;
+    };
+    CloseSessionsBody: {
+      /** @description By default all of the computer. */
+      sessionId?: string | null;
+    };
+    ViewerBody: {
+      /** @description By default `view`. */
+      mode?: ('view' | 'control') | null;
+      /** @description By default 900. */
+      ttlSeconds?: number | null;
+      /** @description In `control` only: while the socket is open, actions are 409 `taken_over`. By default false. */
+      takeover?: boolean | null;
+    };
     FeedbackBody: {
       /** @enum {string} */
       kind:
@@ -1896,6 +2947,15 @@ export interface components {
         | 'agent.start'
         | 'agent.stop'
         | 'cap.threshold'
+        | 'computer.act'
+        | 'computer.close'
+        | 'computer.create'
+        | 'computer.delete'
+        | 'computer.exec'
+        | 'computer.sleep'
+        | 'computer.view'
+        | 'computer.wake'
+        | 'computer.write'
         | 'credits.grant'
         | 'end_user.create'
         | 'end_user.delete'
@@ -1935,6 +2995,176 @@ export interface components {
       items: components['schemas']['AuditedAct'][];
       /** @description Opaque; null on the last page. */
       nextCursor: string | null;
+    };
+    Computer: {
+      /** @example cmp_01jd2m3k4n5p6q7r8s9t0v1w2x */
+      id: string;
+      externalUserId: string | null;
+      name: string | null;
+      /** @enum {unknown} */
+      status: 'starting' | 'running' | 'sleeping' | 'failed' | 'deleting';
+      display: {
+        width: number;
+        height: number;
+      };
+      resources: {
+        memMb: number;
+        vcpus: number;
+        diskGb: number;
+      };
+      /** @description 0: always on. */
+      idleTtlSeconds: number;
+      /** Format: date-time */
+      createdAt: string;
+      /** Format: date-time */
+      lastActiveAt: string;
+      /** Format: date-time */
+      sleepAt: string | null;
+    };
+    ComputerPage: {
+      items: components['schemas']['Computer'][];
+      /** @description Opaque; null on the last page. */
+      nextCursor: string | null;
+    };
+    Screenshot: {
+      /** @enum {unknown} */
+      format: 'png' | 'jpeg';
+      width: number;
+      height: number;
+      data: string;
+      /** Format: date-time */
+      capturedAt: string;
+    };
+    ActionResults: {
+      results: {
+        index: number;
+        /** @description The name of the action, or `computer_call`. */
+        type: string;
+        ok: boolean;
+        error?: {
+          code: string;
+          message: string;
+        };
+        /** @description Of a `tool_use` block its `tool_result`, of a `computer_call` item its `computer_call_output`. */
+        output?: {
+          [key: string]: unknown;
+        };
+        /** @description Of `cursor_position`, as `y`. */
+        x?: number;
+        y?: number;
+        /** @description Of `clipboard_get`. */
+        text?: string;
+        screenshot?: components['schemas']['Screenshot'];
+      }[];
+      /** @description Of the first action that failed. */
+      failedIndex: number | null;
+      /** @description The actions after a failure that ended the batch. */
+      skipped: {
+        index: number;
+        /** @description Of a `tool_use` block its `tool_result`, of a `computer_call` item its `computer_call_output`. */
+        output?: {
+          [key: string]: unknown;
+        };
+      }[];
+      cursor: {
+        x: number;
+        y: number;
+      };
+      screenshot?: components['schemas']['Screenshot'];
+      durationMs: number;
+    };
+    OpenedViewer: {
+      /** @example vws_01jd2m3k4n5p6q7r8s9t0v1w2x */
+      sessionId: string;
+      /** @description The page. Whoever has it can open the session. */
+      url: string;
+      /** @description A WebSocket with the subprotocol `binary` that speaks RFB 3.8. */
+      socketUrl: string;
+      /** @enum {unknown} */
+      mode: 'view' | 'control';
+      takeover: boolean;
+      /** Format: date-time */
+      expiresAt: string;
+    };
+    ViewerSession: {
+      /** @example vws_01jd2m3k4n5p6q7r8s9t0v1w2x */
+      sessionId: string;
+      /** @enum {unknown} */
+      mode: 'view' | 'control';
+      takeover: boolean;
+      /**
+       * @description `waiting`: no socket has been opened yet.
+       * @enum {unknown}
+       */
+      status: 'waiting' | 'open';
+      /** Format: date-time */
+      createdAt: string;
+      /** Format: date-time */
+      openedAt: string | null;
+      /** Format: date-time */
+      expiresAt: string;
+    };
+    ViewerSessionList: {
+      items: components['schemas']['ViewerSession'][];
+    };
+    ClosedSessions: {
+      closed: number;
+    };
+    ComputerUsageRow: {
+      /** @example cmp_01jd2m3k4n5p6q7r8s9t0v1w2x */
+      computerId: string;
+      /** @description Null once the end user of the computer is deleted. */
+      name: string | null;
+      /** @description Null once the end user of the computer is deleted. */
+      externalUserId: string | null;
+      /**
+       * @description `allocated`: a share of the price of a seat plan. That of the last day.
+       * @enum {unknown}
+       */
+      hostingBasis: 'metered' | 'allocated';
+      activeSeconds: number;
+      wakes: number;
+      /** @description Rows of results. */
+      actions: number;
+      /** @description Images, those of actions included. */
+      screenshots: number;
+      executions: number;
+      /** @description 0 on a seat plan. */
+      hostingCents: number;
+      /** @description Cents (USD) with up to six decimals. */
+      totalCents: number;
+      vcpuSeconds: number;
+      memGbSeconds: number;
+      diskGbSeconds: number;
+    };
+    ComputerUsageReport: {
+      /** Format: date-time */
+      from: string;
+      /** Format: date-time */
+      to: string;
+      /** @constant */
+      currency: 'USD';
+      rows: components['schemas']['ComputerUsageRow'][];
+      totals: {
+        activeSeconds: number;
+        wakes: number;
+        /** @description Rows of results. */
+        actions: number;
+        /** @description Images, those of actions included. */
+        screenshots: number;
+        executions: number;
+        /** @description 0 on a seat plan. */
+        hostingCents: number;
+        /** @description Cents (USD) with up to six decimals. */
+        totalCents: number;
+      };
+      /** @description Opaque; null on the last page. */
+      nextCursor: string | null;
+      /**
+       * Format: date-time
+       * @description Usage in progress is counted up to this moment.
+       */
+      asOf: string;
     };
     UsageRow: {
       /** @example agt_01jd2m3k4n5p6q7r8s9t0v1w2x */
@@ -2861,6 +4091,15 @@ export interface operations {
           | 'agent.start'
           | 'agent.stop'
           | 'cap.threshold'
+          | 'computer.act'
+          | 'computer.close'
+          | 'computer.create'
+          | 'computer.delete'
+          | 'computer.exec'
+          | 'computer.sleep'
+          | 'computer.view'
+          | 'computer.wake'
+          | 'computer.write'
           | 'credits.grant'
           | 'end_user.create'
           | 'end_user.delete'
@@ -3684,6 +4923,269 @@ export interface operations {
     requestBody?: never;
     responses: never;
   };
+  Computers_list: {
+    parameters: {
+      query?: {
+        externalUserId?: string;
+        status?: 'starting' | 'running' | 'sleeping' | 'failed' | 'deleting';
+        /** @description `nextCursor` of the previous page. */
+        cursor?: string;
+        limit?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: never;
+  };
+  Computers_create: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The same key and body within 24 h replay the first 2xx response with `Idempotent-Replayed: true`. Idempotency keys are separate for each API key and path. */
+        'Idempotency-Key'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['CreateComputerBody'];
+      };
+    };
+    responses: never;
+  };
+  Computers_get: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        computer_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: never;
+  };
+  Computers_delete: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        computer_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: never;
+  };
+  Computers_wake: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The same key and body within 24 h replay the first 2xx response with `Idempotent-Replayed: true`. Idempotency keys are separate for each API key and path. */
+        'Idempotency-Key'?: string;
+      };
+      path: {
+        computer_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: never;
+  };
+  Computers_sleep: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The same key and body within 24 h replay the first 2xx response with `Idempotent-Replayed: true`. Idempotency keys are separate for each API key and path. */
+        'Idempotency-Key'?: string;
+      };
+      path: {
+        computer_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: never;
+  };
+  ComputerUsage_usage: {
+    parameters: {
+      query?: {
+        /** @description Rounded down to midnight UTC. By default 30 days before `to`. */
+        from?: string;
+        /** @description Exclusive; rounded up to midnight UTC. By default now. At most 400 days after `from`. */
+        to?: string;
+        /** @description Only what the end user owns with this external id. */
+        externalUserId?: string;
+        /** @description `nextCursor` of the previous page. */
+        cursor?: string;
+        limit?: number;
+        /** @description Only this computer. */
+        computerId?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: never;
+  };
+  ComputerActions_act: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The same key and body within 24 h replay the first 2xx response with `Idempotent-Replayed: true`. Idempotency keys are separate for each API key and path. */
+        'Idempotency-Key'?: string;
+      };
+      path: {
+        computer_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['ActionsBody'];
+      };
+    };
+    responses: never;
+  };
+  ComputerScreenshot_take: {
+    parameters: {
+      query?: {
+        format?: 'png' | 'jpeg';
+        /** @description Of a JPEG. */
+        quality?: number;
+        scale?: number;
+      };
+      header?: never;
+      path: {
+        computer_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: never;
+  };
+  ComputerExec_run: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The same key and body within 24 h replay the first 2xx response with `Idempotent-Replayed: true`. Idempotency keys are separate for each API key and path. */
+        'Idempotency-Key'?: string;
+      };
+      path: {
+        computer_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['ComputerExecBody'];
+      };
+    };
+    responses: never;
+  };
+  ComputerFiles_list: {
+    parameters: {
+      query?: {
+        /** @description Absolute below the agent's `root`, or relative to it. The volume itself if absent or empty. */
+        path?: string;
+      };
+      header?: never;
+      path: {
+        computer_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: never;
+  };
+  ComputerFiles_read: {
+    parameters: {
+      query: {
+        /** @description Absolute below the agent's `root`, or relative to it. */
+        path: string;
+      };
+      header?: never;
+      path: {
+        computer_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: never;
+  };
+  ComputerFiles_write: {
+    parameters: {
+      query: {
+        /** @description Absolute below the agent's `root`, or relative to it. */
+        path: string;
+      };
+      header?: never;
+      path: {
+        computer_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/octet-stream': string;
+      };
+    };
+    responses: never;
+  };
+  ComputerSessions_list: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        computer_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: never;
+  };
+  ComputerSessions_close: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The same key and body within 24 h replay the first 2xx response with `Idempotent-Replayed: true`. Idempotency keys are separate for each API key and path. */
+        'Idempotency-Key'?: string;
+      };
+      path: {
+        computer_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['CloseSessionsBody'];
+      };
+    };
+    responses: never;
+  };
+  ComputerViewer_open: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The same key and body within 24 h replay the first 2xx response with `Idempotent-Replayed: true`. Idempotency keys are separate for each API key and path. */
+        'Idempotency-Key'?: string;
+      };
+      path: {
+        computer_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['ViewerBody'];
+      };
+    };
+    responses: never;
+  };
   Webhooks_invoke: {
     parameters: {
       query?: never;
@@ -3795,13 +5297,13 @@ export interface operations {
         from?: string;
         /** @description Exclusive; rounded up to midnight UTC. By default now. At most 400 days after `from`. */
         to?: string;
-        /** @description Only agents of the end user with this external id. */
+        /** @description Only what the end user owns with this external id. */
         externalUserId?: string;
-        /** @description Only this agent. */
-        agentId?: string;
         /** @description `nextCursor` of the previous page. */
         cursor?: string;
         limit?: number;
+        /** @description Only this agent. */
+        agentId?: string;
       };
       header?: never;
       path?: never;
@@ -3817,13 +5319,13 @@ export interface operations {
         from?: string;
         /** @description Exclusive; rounded up to midnight UTC. By default now. At most 400 days after `from`. */
         to?: string;
-        /** @description Only agents of the end user with this external id. */
+        /** @description Only what the end user owns with this external id. */
         externalUserId?: string;
-        /** @description Only this agent. */
-        agentId?: string;
         /** @description `nextCursor` of the previous page. */
         cursor?: string;
         limit?: number;
+        /** @description Only this agent. */
+        agentId?: string;
       };
       header?: never;
       path?: never;

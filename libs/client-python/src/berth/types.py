@@ -15,6 +15,88 @@ __all__ = [
     "Account",
     "AccountBalance",
     "AccountPage",
+    "ActionResults",
+    "ActionResultsCursor",
+    "ActionResultsResult",
+    "ActionResultsResultError",
+    "ActionResultsSkippedItem",
+    "ActionsBody",
+    "ActionsBody1",
+    "ActionsBody10",
+    "ActionsBody10Input",
+    "ActionsBody11",
+    "ActionsBody11Input",
+    "ActionsBody12",
+    "ActionsBody12Input",
+    "ActionsBody13",
+    "ActionsBody13Input",
+    "ActionsBody14",
+    "ActionsBody14Input",
+    "ActionsBody15",
+    "ActionsBody15Input",
+    "ActionsBody16",
+    "ActionsBody16Input",
+    "ActionsBody17",
+    "ActionsBody17Input",
+    "ActionsBody18",
+    "ActionsBody18Input",
+    "ActionsBody19",
+    "ActionsBody19Input",
+    "ActionsBody1AcknowledgedSafetyCheck",
+    "ActionsBody1Action10",
+    "ActionsBody1Action10Input",
+    "ActionsBody1Action11",
+    "ActionsBody1Action11Input",
+    "ActionsBody1Action12",
+    "ActionsBody1Action12Input",
+    "ActionsBody1Action13",
+    "ActionsBody1Action13Input",
+    "ActionsBody1Action14",
+    "ActionsBody1Action14Input",
+    "ActionsBody1Action15",
+    "ActionsBody1Action15Input",
+    "ActionsBody1Action16",
+    "ActionsBody1Action16Input",
+    "ActionsBody1Action17",
+    "ActionsBody1Action17Input",
+    "ActionsBody1Action18",
+    "ActionsBody1Action18Input",
+    "ActionsBody1Action19",
+    "ActionsBody1Action19Input",
+    "ActionsBody1Action2",
+    "ActionsBody1Action20",
+    "ActionsBody1Action20PendingSafetyCheck",
+    "ActionsBody1Action3",
+    "ActionsBody1Action3Input",
+    "ActionsBody1Action4",
+    "ActionsBody1Action4Input",
+    "ActionsBody1Action5",
+    "ActionsBody1Action5Input",
+    "ActionsBody1Action6",
+    "ActionsBody1Action6Input",
+    "ActionsBody1Action7",
+    "ActionsBody1Action7Input",
+    "ActionsBody1Action8",
+    "ActionsBody1Action8Input",
+    "ActionsBody1Action9",
+    "ActionsBody1Action9Input",
+    "ActionsBody2",
+    "ActionsBody20",
+    "ActionsBody20PendingSafetyCheck",
+    "ActionsBody3",
+    "ActionsBody3Input",
+    "ActionsBody4",
+    "ActionsBody4Input",
+    "ActionsBody5",
+    "ActionsBody5Input",
+    "ActionsBody6",
+    "ActionsBody6Input",
+    "ActionsBody7",
+    "ActionsBody7Input",
+    "ActionsBody8",
+    "ActionsBody8Input",
+    "ActionsBody9",
+    "ActionsBody9Input",
     "Agent",
     "AgentGuest",
     "AgentLastError",
@@ -35,8 +117,20 @@ __all__ = [
     "ChangedPath",
     "ChatBody",
     "ChatReply",
+    "CloseSessionsBody",
+    "ClosedSessions",
+    "Computer",
+    "ComputerDisplay",
+    "ComputerExecBody",
+    "ComputerPage",
+    "ComputerResources",
+    "ComputerUsageReport",
+    "ComputerUsageReportTotals",
+    "ComputerUsageRow",
     "CreateAgentBody",
     "CreateAgentOfEndUserBody",
+    "CreateComputerBody",
+    "CreateComputerBodyDisplay",
     "DailyUsageReport",
     "DailyUsageRow",
     "DailyUsageRowLlm",
@@ -90,8 +184,27 @@ __all__ = [
     "MintedToken",
     "MoveBody",
     "MovedPath",
+    "NamedAction",
+    "NamedAction1",
+    "NamedAction10",
+    "NamedAction11",
+    "NamedAction12",
+    "NamedAction13",
+    "NamedAction14",
+    "NamedAction15",
+    "NamedAction16",
+    "NamedAction2",
+    "NamedAction22",
+    "NamedAction3",
+    "NamedAction4",
+    "NamedAction5",
+    "NamedAction6",
+    "NamedAction7",
+    "NamedAction8",
+    "NamedAction9",
     "OpenAccountBody",
     "OpenedAccount",
+    "OpenedViewer",
     "OwnAccount",
     "OwnAccountCredits",
     "OwnAccountKey",
@@ -110,11 +223,33 @@ __all__ = [
     "Schedules",
     "SchedulesItem",
     "SchedulesItemLastError",
+    "Screenshot",
     "SubmitBody",
     "Template",
     "TemplateEnvItem",
     "TemplateList",
     "TemplateResources",
+    "TypedAction",
+    "TypedAction1",
+    "TypedAction10",
+    "TypedAction11",
+    "TypedAction12",
+    "TypedAction13",
+    "TypedAction14",
+    "TypedAction15",
+    "TypedAction16",
+    "TypedAction17",
+    "TypedAction18",
+    "TypedAction2",
+    "TypedAction22",
+    "TypedAction3",
+    "TypedAction4",
+    "TypedAction5",
+    "TypedAction6",
+    "TypedAction6PathItem",
+    "TypedAction7",
+    "TypedAction8",
+    "TypedAction9",
     "UpdateAccountBody",
     "UploadedFile",
     "UsageRecount",
@@ -124,6 +259,9 @@ __all__ = [
     "UsageRowLlm",
     "UsageTotals",
     "UsageTotalsLlm",
+    "ViewerBody",
+    "ViewerSession",
+    "ViewerSessionList",
     "WebhookDeliveries",
     "WebhookDelivery",
     "WebhookDeliveryError",
@@ -169,6 +307,689 @@ class AccountPage(TypedDict):
     items: list[Account]
     nextCursor: str | None
     """Opaque; null on the last page."""
+
+
+class ActionResultsResultError(TypedDict):
+    code: str
+    message: str
+
+
+class _ActionResultsResultRequired(TypedDict):
+    index: int
+    type: str
+    """The name of the action, or `computer_call`."""
+    ok: bool
+
+
+class ActionResultsResult(_ActionResultsResultRequired, total=False):
+    error: ActionResultsResultError
+    output: dict[str, Any]
+    """Of a `tool_use` block its `tool_result`, of a `computer_call` item its `computer_call_output`."""
+    x: int
+    """Of `cursor_position`, as `y`."""
+    y: int
+    text: str
+    """Of `clipboard_get`."""
+    screenshot: Screenshot
+
+
+class _ActionResultsSkippedItemRequired(TypedDict):
+    index: int
+
+
+class ActionResultsSkippedItem(_ActionResultsSkippedItemRequired, total=False):
+    output: dict[str, Any]
+    """Of a `tool_use` block its `tool_result`, of a `computer_call` item its `computer_call_output`."""
+
+
+class ActionResultsCursor(TypedDict):
+    x: int
+    y: int
+
+
+class _ActionResultsRequired(TypedDict):
+    results: list[ActionResultsResult]
+    failedIndex: int | None
+    """Of the first action that failed."""
+    skipped: list[ActionResultsSkippedItem]
+    """The actions after a failure that ended the batch."""
+    cursor: ActionResultsCursor
+    durationMs: int
+
+
+class ActionResults(_ActionResultsRequired, total=False):
+    screenshot: Screenshot
+
+
+class _ActionsBody2Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["computer"]
+    input: NamedAction
+
+
+class ActionsBody2(_ActionsBody2Required, total=False):
+    toolset_name: None
+
+
+class _ActionsBody3InputRequired(TypedDict):
+    text: str
+
+
+class ActionsBody3Input(_ActionsBody3InputRequired, total=False):
+    repeat: int | None
+
+
+class _ActionsBody3Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["key"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody3(_ActionsBody3Required, total=False):
+    input: ActionsBody3Input | None
+
+
+class ActionsBody4Input(TypedDict):
+    text: str
+    duration: float
+
+
+class _ActionsBody4Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["hold_key"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody4(_ActionsBody4Required, total=False):
+    input: ActionsBody4Input | None
+
+
+class ActionsBody5Input(TypedDict):
+    text: str
+
+
+class _ActionsBody5Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["type"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody5(_ActionsBody5Required, total=False):
+    input: ActionsBody5Input | None
+
+
+class ActionsBody6Input(TypedDict):
+
+
+class _ActionsBody6Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["cursor_position"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody6(_ActionsBody6Required, total=False):
+    input: ActionsBody6Input | None
+
+
+class ActionsBody7Input(TypedDict):
+    coordinate: list[float]
+
+
+class _ActionsBody7Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["mouse_move"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody7(_ActionsBody7Required, total=False):
+    input: ActionsBody7Input | None
+
+
+class ActionsBody8Input(TypedDict):
+
+
+class _ActionsBody8Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["left_mouse_down"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody8(_ActionsBody8Required, total=False):
+    input: ActionsBody8Input | None
+
+
+class ActionsBody9Input(TypedDict):
+
+
+class _ActionsBody9Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["left_mouse_up"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody9(_ActionsBody9Required, total=False):
+    input: ActionsBody9Input | None
+
+
+class ActionsBody10Input(TypedDict, total=False):
+    coordinate: list[float] | None
+    text: str | None
+
+
+class _ActionsBody10Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["left_click"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody10(_ActionsBody10Required, total=False):
+    input: ActionsBody10Input | None
+
+
+class _ActionsBody11InputRequired(TypedDict):
+    coordinate: list[float]
+
+
+class ActionsBody11Input(_ActionsBody11InputRequired, total=False):
+    start_coordinate: list[float] | None
+    text: str | None
+
+
+class _ActionsBody11Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["left_click_drag"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody11(_ActionsBody11Required, total=False):
+    input: ActionsBody11Input | None
+
+
+class ActionsBody12Input(TypedDict, total=False):
+    coordinate: list[float] | None
+    text: str | None
+
+
+class _ActionsBody12Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["right_click"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody12(_ActionsBody12Required, total=False):
+    input: ActionsBody12Input | None
+
+
+class ActionsBody13Input(TypedDict, total=False):
+    coordinate: list[float] | None
+    text: str | None
+
+
+class _ActionsBody13Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["middle_click"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody13(_ActionsBody13Required, total=False):
+    input: ActionsBody13Input | None
+
+
+class ActionsBody14Input(TypedDict, total=False):
+    coordinate: list[float] | None
+    text: str | None
+
+
+class _ActionsBody14Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["double_click"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody14(_ActionsBody14Required, total=False):
+    input: ActionsBody14Input | None
+
+
+class ActionsBody15Input(TypedDict, total=False):
+    coordinate: list[float] | None
+    text: str | None
+
+
+class _ActionsBody15Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["triple_click"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody15(_ActionsBody15Required, total=False):
+    input: ActionsBody15Input | None
+
+
+class _ActionsBody16InputRequired(TypedDict):
+    scroll_direction: Literal["up", "down", "left", "right"]
+    scroll_amount: float
+
+
+class ActionsBody16Input(_ActionsBody16InputRequired, total=False):
+    coordinate: list[float] | None
+    text: str | None
+
+
+class _ActionsBody16Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["scroll"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody16(_ActionsBody16Required, total=False):
+    input: ActionsBody16Input | None
+
+
+class ActionsBody17Input(TypedDict):
+    duration: float
+
+
+class _ActionsBody17Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["wait"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody17(_ActionsBody17Required, total=False):
+    input: ActionsBody17Input | None
+
+
+class ActionsBody18Input(TypedDict):
+
+
+class _ActionsBody18Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["screenshot"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody18(_ActionsBody18Required, total=False):
+    input: ActionsBody18Input | None
+
+
+class ActionsBody19Input(TypedDict):
+    region: list[float]
+
+
+class _ActionsBody19Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["zoom"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody19(_ActionsBody19Required, total=False):
+    input: ActionsBody19Input | None
+
+
+class _ActionsBody20PendingSafetyCheckRequired(TypedDict):
+    id: str
+
+
+class ActionsBody20PendingSafetyCheck(_ActionsBody20PendingSafetyCheckRequired, total=False):
+    code: str | None
+    message: str | None
+
+
+class _ActionsBody20Required(TypedDict):
+    type: Literal["computer_call"]
+    call_id: str
+
+
+class ActionsBody20(_ActionsBody20Required, total=False):
+    status: Literal["completed"] | None
+    pending_safety_checks: list[ActionsBody20PendingSafetyCheck] | None
+    action: TypedAction | None
+    actions: list[TypedAction] | None
+
+
+class _ActionsBody1Action2Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["computer"]
+    input: NamedAction
+
+
+class ActionsBody1Action2(_ActionsBody1Action2Required, total=False):
+    toolset_name: None
+
+
+class _ActionsBody1Action3InputRequired(TypedDict):
+    text: str
+
+
+class ActionsBody1Action3Input(_ActionsBody1Action3InputRequired, total=False):
+    repeat: int | None
+
+
+class _ActionsBody1Action3Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["key"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody1Action3(_ActionsBody1Action3Required, total=False):
+    input: ActionsBody1Action3Input | None
+
+
+class ActionsBody1Action4Input(TypedDict):
+    text: str
+    duration: float
+
+
+class _ActionsBody1Action4Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["hold_key"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody1Action4(_ActionsBody1Action4Required, total=False):
+    input: ActionsBody1Action4Input | None
+
+
+class ActionsBody1Action5Input(TypedDict):
+    text: str
+
+
+class _ActionsBody1Action5Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["type"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody1Action5(_ActionsBody1Action5Required, total=False):
+    input: ActionsBody1Action5Input | None
+
+
+class ActionsBody1Action6Input(TypedDict):
+
+
+class _ActionsBody1Action6Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["cursor_position"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody1Action6(_ActionsBody1Action6Required, total=False):
+    input: ActionsBody1Action6Input | None
+
+
+class ActionsBody1Action7Input(TypedDict):
+    coordinate: list[float]
+
+
+class _ActionsBody1Action7Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["mouse_move"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody1Action7(_ActionsBody1Action7Required, total=False):
+    input: ActionsBody1Action7Input | None
+
+
+class ActionsBody1Action8Input(TypedDict):
+
+
+class _ActionsBody1Action8Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["left_mouse_down"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody1Action8(_ActionsBody1Action8Required, total=False):
+    input: ActionsBody1Action8Input | None
+
+
+class ActionsBody1Action9Input(TypedDict):
+
+
+class _ActionsBody1Action9Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["left_mouse_up"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody1Action9(_ActionsBody1Action9Required, total=False):
+    input: ActionsBody1Action9Input | None
+
+
+class ActionsBody1Action10Input(TypedDict, total=False):
+    coordinate: list[float] | None
+    text: str | None
+
+
+class _ActionsBody1Action10Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["left_click"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody1Action10(_ActionsBody1Action10Required, total=False):
+    input: ActionsBody1Action10Input | None
+
+
+class _ActionsBody1Action11InputRequired(TypedDict):
+    coordinate: list[float]
+
+
+class ActionsBody1Action11Input(_ActionsBody1Action11InputRequired, total=False):
+    start_coordinate: list[float] | None
+    text: str | None
+
+
+class _ActionsBody1Action11Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["left_click_drag"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody1Action11(_ActionsBody1Action11Required, total=False):
+    input: ActionsBody1Action11Input | None
+
+
+class ActionsBody1Action12Input(TypedDict, total=False):
+    coordinate: list[float] | None
+    text: str | None
+
+
+class _ActionsBody1Action12Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["right_click"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody1Action12(_ActionsBody1Action12Required, total=False):
+    input: ActionsBody1Action12Input | None
+
+
+class ActionsBody1Action13Input(TypedDict, total=False):
+    coordinate: list[float] | None
+    text: str | None
+
+
+class _ActionsBody1Action13Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["middle_click"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody1Action13(_ActionsBody1Action13Required, total=False):
+    input: ActionsBody1Action13Input | None
+
+
+class ActionsBody1Action14Input(TypedDict, total=False):
+    coordinate: list[float] | None
+    text: str | None
+
+
+class _ActionsBody1Action14Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["double_click"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody1Action14(_ActionsBody1Action14Required, total=False):
+    input: ActionsBody1Action14Input | None
+
+
+class ActionsBody1Action15Input(TypedDict, total=False):
+    coordinate: list[float] | None
+    text: str | None
+
+
+class _ActionsBody1Action15Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["triple_click"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody1Action15(_ActionsBody1Action15Required, total=False):
+    input: ActionsBody1Action15Input | None
+
+
+class _ActionsBody1Action16InputRequired(TypedDict):
+    scroll_direction: Literal["up", "down", "left", "right"]
+    scroll_amount: float
+
+
+class ActionsBody1Action16Input(_ActionsBody1Action16InputRequired, total=False):
+    coordinate: list[float] | None
+    text: str | None
+
+
+class _ActionsBody1Action16Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["scroll"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody1Action16(_ActionsBody1Action16Required, total=False):
+    input: ActionsBody1Action16Input | None
+
+
+class ActionsBody1Action17Input(TypedDict):
+    duration: float
+
+
+class _ActionsBody1Action17Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["wait"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody1Action17(_ActionsBody1Action17Required, total=False):
+    input: ActionsBody1Action17Input | None
+
+
+class ActionsBody1Action18Input(TypedDict):
+
+
+class _ActionsBody1Action18Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["screenshot"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody1Action18(_ActionsBody1Action18Required, total=False):
+    input: ActionsBody1Action18Input | None
+
+
+class ActionsBody1Action19Input(TypedDict):
+    region: list[float]
+
+
+class _ActionsBody1Action19Required(TypedDict):
+    type: Literal["tool_use"]
+    id: str
+    name: Literal["zoom"]
+    toolset_name: Literal["computer"]
+
+
+class ActionsBody1Action19(_ActionsBody1Action19Required, total=False):
+    input: ActionsBody1Action19Input | None
+
+
+class _ActionsBody1Action20PendingSafetyCheckRequired(TypedDict):
+    id: str
+
+
+class ActionsBody1Action20PendingSafetyCheck(_ActionsBody1Action20PendingSafetyCheckRequired, total=False):
+    code: str | None
+    message: str | None
+
+
+class _ActionsBody1Action20Required(TypedDict):
+    type: Literal["computer_call"]
+    call_id: str
+
+
+class ActionsBody1Action20(_ActionsBody1Action20Required, total=False):
+    status: Literal["completed"] | None
+    pending_safety_checks: list[ActionsBody1Action20PendingSafetyCheck] | None
+    action: TypedAction | None
+    actions: list[TypedAction] | None
+
+
+class _ActionsBody1AcknowledgedSafetyCheckRequired(TypedDict):
+    id: str
+
+
+class ActionsBody1AcknowledgedSafetyCheck(_ActionsBody1AcknowledgedSafetyCheckRequired, total=False):
+    code: str | None
+    message: str | None
+
+
+class _ActionsBody1Required(TypedDict):
+    actions: list[TypedAction | NamedAction | ActionsBody1Action2 | ActionsBody1Action3 | ActionsBody1Action4 | ActionsBody1Action5 | ActionsBody1Action6 | ActionsBody1Action7 | ActionsBody1Action8 | ActionsBody1Action9 | ActionsBody1Action10 | ActionsBody1Action11 | ActionsBody1Action12 | ActionsBody1Action13 | ActionsBody1Action14 | ActionsBody1Action15 | ActionsBody1Action16 | ActionsBody1Action17 | ActionsBody1Action18 | ActionsBody1Action19 | ActionsBody1Action20]
+
+
+class ActionsBody1(_ActionsBody1Required, total=False):
+    screenshot: bool | None
+    scale: float | None
+    stopOnError: bool | None
+    acknowledged_safety_checks: list[ActionsBody1AcknowledgedSafetyCheck] | None
+
+
+ActionsBody: TypeAlias = "TypedAction | NamedAction | ActionsBody2 | ActionsBody3 | ActionsBody4 | ActionsBody5 | ActionsBody6 | ActionsBody7 | ActionsBody8 | ActionsBody9 | ActionsBody10 | ActionsBody11 | ActionsBody12 | ActionsBody13 | ActionsBody14 | ActionsBody15 | ActionsBody16 | ActionsBody17 | ActionsBody18 | ActionsBody19 | ActionsBody20 | ActionsBody1"
 
 
 class AgentLastError(TypedDict):
@@ -307,7 +1128,7 @@ class AuditedAct(TypedDict):
     id: str
     at: str
     actor: AuditedActActor
-    action: Literal["access.refused", "account.create", "account.update", "agent.create", "agent.delete", "agent.deploy", "agent.restart", "agent.sleep", "agent.start", "agent.stop", "cap.threshold", "credits.grant", "end_user.create", "end_user.delete", "end_user.resume", "end_user.suspend", "end_user.update", "env.delete", "env.set", "execution.cancel", "execution.submit", "file.delete", "file.mkdir", "file.move", "file.upload", "file.write", "key.mint", "key.revoke", "policy.delete", "policy.set", "token.mint", "token.revoke", "webhook.rotate"]
+    action: Literal["access.refused", "account.create", "account.update", "agent.create", "agent.delete", "agent.deploy", "agent.restart", "agent.sleep", "agent.start", "agent.stop", "cap.threshold", "computer.act", "computer.close", "computer.create", "computer.delete", "computer.exec", "computer.sleep", "computer.view", "computer.wake", "computer.write", "credits.grant", "end_user.create", "end_user.delete", "end_user.resume", "end_user.suspend", "end_user.update", "env.delete", "env.set", "execution.cancel", "execution.submit", "file.delete", "file.mkdir", "file.move", "file.upload", "file.write", "key.mint", "key.revoke", "policy.delete", "policy.set", "token.mint", "token.revoke", "webhook.rotate"]
     resource: AuditedActResource
     requestId: str | None
     """The `X-Request-Id` of the request; null if none caused it."""
@@ -333,6 +1154,114 @@ class ChatBody(_ChatBodyRequired, total=False):
 class ChatReply(TypedDict):
     response: str
     conversation_id: str
+
+
+class CloseSessionsBody(TypedDict, total=False):
+    sessionId: str | None
+    """By default all of the computer."""
+
+
+class ClosedSessions(TypedDict):
+    closed: int
+
+
+class ComputerDisplay(TypedDict):
+    width: int
+    height: int
+
+
+class ComputerResources(TypedDict):
+    memMb: int
+    vcpus: float
+    diskGb: int
+
+
+class Computer(TypedDict):
+    id: str
+    externalUserId: str | None
+    name: str | None
+    status: Literal["starting", "running", "sleeping", "failed", "deleting"]
+    display: ComputerDisplay
+    resources: ComputerResources
+    idleTtlSeconds: int
+    """0: always on."""
+    createdAt: str
+    lastActiveAt: str
+    sleepAt: str | None
+
+
+class _ComputerExecBodyRequired(TypedDict):
+    command: str | list[str]
+    """A shell command, or a list of arguments, which Berth quotes. Up to 1 MiB, without NUL."""
+
+
+class ComputerExecBody(_ComputerExecBodyRequired, total=False):
+    detached: Literal[False] | None
+    """Commands of computers are attached: true is 400."""
+    timeout: float | None
+    """Seconds the command may take. Default (also for null): 60 attached, 3600 detached."""
+    cwd: str | None
+    """Where it runs: absolute inside the agent, or relative to its volume, which is the default."""
+    env: dict[str, str] | None
+    """Variables for this command, in addition to the agent's own; at most 64."""
+
+
+class ComputerPage(TypedDict):
+    items: list[Computer]
+    nextCursor: str | None
+    """Opaque; null on the last page."""
+
+
+class ComputerUsageReportTotals(TypedDict):
+    activeSeconds: float
+    wakes: int
+    actions: int
+    """Rows of results."""
+    screenshots: int
+    """Images, those of actions included."""
+    executions: int
+    hostingCents: float
+    """0 on a seat plan."""
+    totalCents: float
+    """Cents (USD) with up to six decimals."""
+
+
+ComputerUsageReport = TypedDict(
+    "ComputerUsageReport",
+    {
+        "from": "str",
+        "to": "str",
+        "currency": "Literal[\"USD\"]",
+        "rows": "list[ComputerUsageRow]",
+        "totals": "ComputerUsageReportTotals",
+        "nextCursor": "str | None",
+        "asOf": "str",
+    },
+)
+
+
+class ComputerUsageRow(TypedDict):
+    computerId: str
+    name: str | None
+    """Null once the end user of the computer is deleted."""
+    externalUserId: str | None
+    """Null once the end user of the computer is deleted."""
+    hostingBasis: Literal["metered", "allocated"]
+    """`allocated`: a share of the price of a seat plan. That of the last day."""
+    activeSeconds: float
+    wakes: int
+    actions: int
+    """Rows of results."""
+    screenshots: int
+    """Images, those of actions included."""
+    executions: int
+    hostingCents: float
+    """0 on a seat plan."""
+    totalCents: float
+    """Cents (USD) with up to six decimals."""
+    vcpuSeconds: float
+    memGbSeconds: float
+    diskGbSeconds: float
 
 
 class _CreateAgentBodyRequired(TypedDict):
@@ -381,6 +1310,26 @@ class CreateAgentOfEndUserBody(_CreateAgentOfEndUserBodyRequired, total=False):
     env: list[EnvVarBody] | dict[str, str] | None
     """Environment variables: a list, or an object of values that are not secret."""
     resources: ResourcesBody | None
+
+
+class CreateComputerBodyDisplay(TypedDict, total=False):
+    """Pixels; by default 1280 × 800."""
+
+    width: int | None
+    height: int | None
+
+
+class CreateComputerBody(TypedDict, total=False):
+    externalUserId: str | None
+    """The external id of the end user who owns the computer, who is created if unknown and has one
+    computer: a repeated request returns it. Another than 1 to 128 letters, digits and `_ @ . : + -`,
+    and `.` and `..`, are 400 `invalid_external_id`."""
+    name: str | None
+    """Need not be unique."""
+    display: CreateComputerBodyDisplay | None
+    """Pixels; by default 1280 × 800."""
+    idleTtlSeconds: int | None
+    """Seconds without activity until the computer sleeps: 0 (always on) or 15 to 604800. Default 900."""
 
 
 DailyUsageReport = TypedDict(
@@ -906,6 +1855,126 @@ MovedPath = TypedDict(
 )
 
 
+class _NamedAction2Required(TypedDict):
+    action: Literal["key"]
+    text: str
+
+
+class NamedAction2(_NamedAction2Required, total=False):
+    repeat: int | None
+
+
+class NamedAction1(TypedDict):
+    action: Literal["hold_key"]
+    text: str
+    duration: float
+
+
+class NamedAction22(TypedDict):
+    action: Literal["type"]
+    text: str
+
+
+class NamedAction3(TypedDict):
+    action: Literal["cursor_position"]
+
+
+class NamedAction4(TypedDict):
+    action: Literal["mouse_move"]
+    coordinate: list[float]
+
+
+class NamedAction5(TypedDict):
+    action: Literal["left_mouse_down"]
+
+
+class NamedAction6(TypedDict):
+    action: Literal["left_mouse_up"]
+
+
+class _NamedAction7Required(TypedDict):
+    action: Literal["left_click"]
+
+
+class NamedAction7(_NamedAction7Required, total=False):
+    coordinate: list[float] | None
+    text: str | None
+
+
+class _NamedAction8Required(TypedDict):
+    action: Literal["left_click_drag"]
+    coordinate: list[float]
+
+
+class NamedAction8(_NamedAction8Required, total=False):
+    start_coordinate: list[float] | None
+    text: str | None
+
+
+class _NamedAction9Required(TypedDict):
+    action: Literal["right_click"]
+
+
+class NamedAction9(_NamedAction9Required, total=False):
+    coordinate: list[float] | None
+    text: str | None
+
+
+class _NamedAction10Required(TypedDict):
+    action: Literal["middle_click"]
+
+
+class NamedAction10(_NamedAction10Required, total=False):
+    coordinate: list[float] | None
+    text: str | None
+
+
+class _NamedAction11Required(TypedDict):
+    action: Literal["double_click"]
+
+
+class NamedAction11(_NamedAction11Required, total=False):
+    coordinate: list[float] | None
+    text: str | None
+
+
+class _NamedAction12Required(TypedDict):
+    action: Literal["triple_click"]
+
+
+class NamedAction12(_NamedAction12Required, total=False):
+    coordinate: list[float] | None
+    text: str | None
+
+
+class _NamedAction13Required(TypedDict):
+    action: Literal["scroll"]
+    scroll_direction: Literal["up", "down", "left", "right"]
+    scroll_amount: float
+
+
+class NamedAction13(_NamedAction13Required, total=False):
+    coordinate: list[float] | None
+    text: str | None
+
+
+class NamedAction14(TypedDict):
+    action: Literal["wait"]
+    duration: float
+
+
+class NamedAction15(TypedDict):
+    action: Literal["screenshot"]
+
+
+class NamedAction16(TypedDict):
+    action: Literal["zoom"]
+    region: list[float]
+
+
+NamedAction: TypeAlias = "NamedAction2 | NamedAction1 | NamedAction22 | NamedAction3 | NamedAction4 | NamedAction5 | NamedAction6 | NamedAction7 | NamedAction8 | NamedAction9 | NamedAction10 | NamedAction11 | NamedAction12 | NamedAction13 | NamedAction14 | NamedAction15 | NamedAction16"
+
+
 class _OpenAccountBodyRequired(TypedDict):
     name: str
 
@@ -925,6 +1994,17 @@ class OpenedAccount(TypedDict):
     key: str
     """The first key. No other response contains it."""
     keyId: str
+
+
+class OpenedViewer(TypedDict):
+    sessionId: str
+    url: str
+    """The page. Whoever has it can open the session."""
+    socketUrl: str
+    """A WebSocket with the subprotocol `binary` that speaks RFB 3.8."""
+    mode: Literal["view", "control"]
+    takeover: bool
+    expiresAt: str
 
 
 class OwnAccountCredits(TypedDict):
@@ -1057,6 +2137,14 @@ class Schedules(TypedDict):
     items: list[SchedulesItem]
 
 
+class Screenshot(TypedDict):
+    format: Literal["png", "jpeg"]
+    width: int
+    height: int
+    data: str
+    capturedAt: str
+
+
 class _SubmitBodyRequired(TypedDict):
     command: str | list[str]
     """A shell command, or a list of arguments, which Berth quotes. Up to 1 MiB, without NUL."""
@@ -1097,6 +2185,168 @@ class Template(TypedDict):
 
 class TemplateList(TypedDict):
     items: list[Template]
+
+
+class _TypedAction2Required(TypedDict):
+    type: Literal["click"]
+    x: float
+    y: float
+
+
+class TypedAction2(_TypedAction2Required, total=False):
+    button: Literal["left", "middle", "wheel", "right", "back", "forward"] | None
+    clicks: int | None
+    keys: list[str] | None
+    modifiers: list[str] | None
+
+
+class _TypedAction1Required(TypedDict):
+    type: Literal["double_click"]
+    x: float
+    y: float
+
+
+class TypedAction1(_TypedAction1Required, total=False):
+    keys: list[str] | None
+    modifiers: list[str] | None
+
+
+class _TypedAction22Required(TypedDict):
+    type: Literal["triple_click"]
+    x: float
+    y: float
+
+
+class TypedAction22(_TypedAction22Required, total=False):
+    keys: list[str] | None
+    modifiers: list[str] | None
+
+
+class _TypedAction3Required(TypedDict):
+    type: Literal["move"]
+    x: float
+    y: float
+
+
+class TypedAction3(_TypedAction3Required, total=False):
+    keys: list[str] | None
+    modifiers: list[str] | None
+
+
+class _TypedAction4Required(TypedDict):
+    type: Literal["mouse_down"]
+
+
+class TypedAction4(_TypedAction4Required, total=False):
+    button: Literal["left", "middle", "wheel", "right", "back", "forward"] | None
+    keys: list[str] | None
+    modifiers: list[str] | None
+
+
+class _TypedAction5Required(TypedDict):
+    type: Literal["mouse_up"]
+
+
+class TypedAction5(_TypedAction5Required, total=False):
+    button: Literal["left", "middle", "wheel", "right", "back", "forward"] | None
+    keys: list[str] | None
+    modifiers: list[str] | None
+
+
+class TypedAction6PathItem(TypedDict):
+    x: float
+    y: float
+
+
+class _TypedAction6Required(TypedDict):
+    type: Literal["drag"]
+    path: list[TypedAction6PathItem | list[float]]
+
+
+class TypedAction6(_TypedAction6Required, total=False):
+    keys: list[str] | None
+    modifiers: list[str] | None
+
+
+class _TypedAction7Required(TypedDict):
+    type: Literal["scroll"]
+    x: float
+    y: float
+
+
+class TypedAction7(_TypedAction7Required, total=False):
+    dx: float | None
+    scroll_x: float | None
+    dy: float | None
+    scroll_y: float | None
+    keys: list[str] | None
+    modifiers: list[str] | None
+
+
+class TypedAction8(TypedDict):
+    type: Literal["type"]
+    text: str
+
+
+class _TypedAction9Required(TypedDict):
+    type: Literal["key"]
+    keys: list[str]
+
+
+class TypedAction9(_TypedAction9Required, total=False):
+    repeat: int | None
+
+
+class _TypedAction10Required(TypedDict):
+    type: Literal["keypress"]
+    keys: list[str]
+
+
+class TypedAction10(_TypedAction10Required, total=False):
+    repeat: int | None
+
+
+class TypedAction11(TypedDict):
+    type: Literal["key_down"]
+    key: str
+
+
+class TypedAction12(TypedDict):
+    type: Literal["key_up"]
+    key: str
+
+
+class _TypedAction13Required(TypedDict):
+    type: Literal["wait"]
+
+
+class TypedAction13(_TypedAction13Required, total=False):
+    ms: float | None
+
+
+class TypedAction14(TypedDict):
+    type: Literal["screenshot"]
+
+
+class TypedAction15(TypedDict):
+    type: Literal["zoom"]
+    region: list[float]
+
+
+class TypedAction16(TypedDict):
+    type: Literal["cursor_position"]
+
+
+class TypedAction17(TypedDict):
+    type: Literal["clipboard_get"]
+
+
+class TypedAction18(TypedDict):
+    type: Literal["clipboard_set"]
+    text: str
+
+
+TypedAction: TypeAlias = "TypedAction2 | TypedAction1 | TypedAction22 | TypedAction3 | TypedAction4 | TypedAction5 | TypedAction6 | TypedAction7 | TypedAction8 | TypedAction9 | TypedAction10 | TypedAction11 | TypedAction12 | TypedAction13 | TypedAction14 | TypedAction15 | TypedAction16 | TypedAction17 | TypedAction18"
 
 
 class UpdateAccountBody(TypedDict, total=False):
@@ -1206,6 +2456,30 @@ class UsageTotals(TypedDict):
     """Cents (USD) with up to six decimals."""
     unallocatedCents: float
     """The price of days of a seat plan without an active agent. Not part of `totalCents`."""
+
+
+class ViewerBody(TypedDict, total=False):
+    mode: Literal["view", "control"] | None
+    """By default `view`."""
+    ttlSeconds: int | None
+    """By default 900."""
+    takeover: bool | None
+    """In `control` only: while the socket is open, actions are 409 `taken_over`. By default false."""
+
+
+class ViewerSession(TypedDict):
+    sessionId: str
+    mode: Literal["view", "control"]
+    takeover: bool
+    status: Literal["waiting", "open"]
+    """`waiting`: no socket has been opened yet."""
+    createdAt: str
+    openedAt: str | None
+    expiresAt: str
+
+
+class ViewerSessionList(TypedDict):
+    items: list[ViewerSession]
 
 
 class WebhookDeliveries(TypedDict):
