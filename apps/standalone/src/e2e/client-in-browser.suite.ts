@@ -7,7 +7,7 @@ import type { Browser, Page } from 'playwright-core';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
-import { startBrowser } from './browser.fixture.js';
+import { startBrowser } from '@berth/testing/browser';
 import { anOwner, mintToken } from './end-users.fixture.js';
 import type { Stack } from './stack.fixture.js';
 
