@@ -41,8 +41,8 @@ export const COMPUTER_LIFE = [
   {
     guarantee: 'A suspended end user uses no computer.',
     file: `${APP}/computer/admission.ts`,
-    find: 'await this.suspensions.requireActive(owner);\n    await',
-    replace: 'await',
+    find: 'await this.suspensions.requireActive(owner);\n    if',
+    replace: 'if',
     test: ADMISSION_SPEC,
     title: 'sleep cold as soon as it is suspended, and refuse whatever uses them',
   },
