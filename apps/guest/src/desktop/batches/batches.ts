@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ActionPlan, MouseButton } from '@berth/contracts/computers/plan';
-import { DomainError } from '@berth/kernel';
+import { detach, DomainError } from '@berth/kernel';
 import { Semaphore } from '../../files/semaphore.js';
 import type { Desktop } from '../desktop.js';
 import { desktopUnavailable, type FindDesktop } from '../find-desktop.js';
@@ -13,12 +13,19 @@ const DESKTOP_WITHIN_MS = 20_000;
 /** How long the end of a batch under way may take: it lets go what it holds. */
 const END_WITHIN_MS = 2_000;
 
+/** What batches share as long as a desktop lives. */
+interface DesktopGround {
+  readonly buttons: Set<MouseButton>;
+  /** Aborts when the desktop is lost: a batch that waits is to notice. */
+  readonly lost: AbortSignal;
+}
+
 /** Carries out batches of actions one at a time, in order of arrival. */
 export class Batches {
   readonly #lane = new Semaphore(1);
   readonly #accepted = new Set<Promise<unknown>>();
   /** Of an earlier desktop nothing is left. */
-  readonly #buttons = new WeakMap<Desktop, Set<MouseButton>>();
+  readonly #grounds = new WeakMap<Desktop, DesktopGround>();
   #takeover = new AbortController();
   #end = new AbortController();
 
@@ -62,10 +69,19 @@ export class Batches {
     const end = this.#end.signal;
     const desktop = await this.findDesktop(DESKTOP_WITHIN_MS);
     if (desktop === undefined) throw desktopUnavailable();
-    const buttons = this.#buttons.get(desktop) ?? new Set();
-    this.#buttons.set(desktop, buttons);
-    const interruption = AbortSignal.any([end, this.#takeover.signal]);
+    const { buttons, lost } = this.#groundOf(desktop);
+    const interruption = AbortSignal.any([end, lost, this.#takeover.signal]);
     return new BatchRun(plan, { desktop, buttons, interruption }).run();
+  }
+
+  #groundOf(desktop: Desktop): DesktopGround {
+    const known = this.#grounds.get(desktop);
+    if (known !== undefined) return known;
+    const lost = new AbortController();
+    detach(desktop.lost.then((reason) => lost.abort(reason)));
+    const ground = { buttons: new Set<MouseButton>(), lost: lost.signal };
+    this.#grounds.set(desktop, ground);
+    return ground;
   }
 }
 

@@ -105,6 +105,13 @@ describe('a viewer in control', () => {
 });
 
 describe('viewers', () => {
+  it('all see the screen when many come at once', async () => {
+    const all = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => computer.view(`vws_${index}`, 'view')),
+    );
+    for (const viewer of all) expect(await viewer.screen(PART)).toHaveLength(800);
+  });
+
   it('are ended by their session, or all at once', async () => {
     const first = await computer.view('vws_1', 'view');
     const second = await computer.view('vws_2', 'control');

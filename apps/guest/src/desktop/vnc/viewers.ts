@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { detach, DomainError } from '@berth/kernel';
 import type { CloseViewers } from '@berth/guest-protocol';
 import { openSocketPath } from '@berth/sockets';
@@ -15,6 +16,7 @@ import { Viewer, type ViewerSession } from './viewer.js';
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 const MAX_VIEWERS = 64;
 const CONNECT_WITHIN_MS = 5_000;
+const RETRY_MS = 20;
 const DESKTOP_WITHIN_MS = 10_000;
 const GOING_AWAY = 1_001;
 const PROTOCOL = 'binary';
@@ -101,16 +103,27 @@ export class Viewers {
   }
 }
 
+/** Undefined if nothing listens. */
 const dial = async (path: string): Promise<Socket | undefined> => {
   const place = await openSocketPath(path);
-  const server = connect({ path: place.path });
+  const late = AbortSignal.timeout(CONNECT_WITHIN_MS);
   try {
-    await once(server, 'connect', { signal: AbortSignal.timeout(CONNECT_WITHIN_MS) });
-    return server;
-  } catch {
-    server.on('error', () => undefined).destroy();
-    return undefined;
+    for (;;) {
+      const server = connect({ path: place.path });
+      try {
+        await once(server, 'connect', { signal: late });
+        return server;
+      } catch (error) {
+        server.on('error', () => undefined).destroy();
+        if (!isCrowded(error)) return undefined;
+      }
+      await delay(RETRY_MS);
+    }
   } finally {
     await place.release();
   }
 };
+
+/** As many connections as the VNC server lets wait, few, wait to be accepted. */
+const isCrowded = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'EAGAIN';
