@@ -18,6 +18,8 @@ export class Keyboard {
   readonly #spare = new SpareKeys();
   /** Keysyms that spare keycodes are to enter from the next key on. */
   readonly #remaps = new Map<number, number>();
+  /** Spare keycodes that have entered a keysym before. */
+  readonly #reused = new Set<number>();
 
   constructor(
     private readonly input: XInput,
@@ -64,7 +66,7 @@ export class Keyboard {
     const withShift = shift && !this.#held.has(SHIFT) ? map.find(SHIFT)?.keycode : undefined;
     const codes = withShift === undefined ? [keycode] : [withShift, keycode];
     this.#held.set(keysym, codes);
-    this.#remap();
+    await this.#remap();
     for (const code of codes) this.input.key(code, true);
     await this.sync();
     return true;
@@ -87,8 +89,8 @@ export class Keyboard {
     const shiftCode = map.find(SHIFT)?.keycode;
     // All keycodes of these keys get their keysyms before the first is pressed: programs read the map less often.
     let pending: KeyStroke[] = [];
-    const flush = (): void => {
-      this.#remap();
+    const flush = async (): Promise<void> => {
+      await this.#remap();
       for (const { keycode, shift } of pending) this.#stroke(keycode, shift ? shiftCode : undefined);
       pending = [];
     };
@@ -98,13 +100,20 @@ export class Keyboard {
       const stroke = usable ? known : await this.#spareStroke(keysym, map, flush);
       pending.push(stroke);
     }
-    flush();
+    await flush();
     await this.sync();
   }
 
-  #remap(): void {
+  async #remap(): Promise<void> {
+    const keycodes = [...this.#remaps.keys()];
     this.input.remap(this.#remaps);
     this.#remaps.clear();
+    const isReused = keycodes.some((keycode) => this.#reused.has(keycode));
+    for (const keycode of keycodes) this.#reused.add(keycode);
+    if (!isReused) return;
+    // Toolkits of a browser read the map on a connection of their own, perhaps after the key: as what it was before.
+    await this.sync();
+    await this.barrier.settle();
   }
 
   #stroke(keycode: number, shiftCode: number | undefined): void {
@@ -115,13 +124,13 @@ export class Keyboard {
   }
 
   /** A spare keycode that enters this keysym; `flush` enters what was prepared before programs are waited for. */
-  async #spareStroke(keysym: number, map: KeyboardMap, flush?: () => void): Promise<KeyStroke> {
+  async #spareStroke(keysym: number, map: KeyboardMap, flush?: () => Promise<void>): Promise<KeyStroke> {
     const known = this.#spare.find(keysym);
     if (known !== undefined) return { keycode: known, shift: false };
     const held = new Set([...this.#held.values()].flat());
     let keycode = this.#spare.assign(keysym, map.spare, held);
     if (keycode === undefined) {
-      flush?.();
+      await flush?.();
       await this.sync();
       await this.barrier.pass();
       this.#spare.allRead();
