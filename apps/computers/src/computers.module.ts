@@ -16,7 +16,6 @@ import { ComputerDeletion } from './computer/computer-deletion.js';
 import { ComputerLifecycle } from './computer/computer-lifecycle.js';
 import { ComputerPlacement } from './computer/computer-placement.js';
 import { ComputerProfiles } from './computer/computer-profiles.js';
-import { ComputerSizes } from './computer/computer-sizes.js';
 import { ComputerNatsController } from './computer/computer.nats-controller.js';
 import { ComputerStreams } from './computer/computer.streams.js';
 import { EnsureAwakeHandler } from './computer/ensure-awake.js';
@@ -86,7 +85,6 @@ import { ViewerNatsController } from './viewer/viewer.nats-controller.js';
     ComputerCommandHandler,
     ComputerLifecycle,
     ComputerPlacement,
-    ComputerSizes,
     ComputerProfiles,
     NewComputers,
     ComputerCreation,

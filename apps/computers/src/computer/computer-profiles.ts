@@ -1,8 +1,8 @@
 import type { CreateComputer } from '@berth/contracts/computers';
+import { OperatorSettings } from '@berth/operator-file';
 import { ResourceOwners, type PersonalKey } from '@berth/personal-data';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { toPersonalIdentity } from '../personal-data/computer-identity.js';
-import { ComputerSizes } from './computer-sizes.js';
 import type { Profile } from './computer.js';
 
 /** The profiles of computers that are to be created, and the end users who will own them. */
@@ -10,7 +10,7 @@ import type { Profile } from './computer.js';
 export class ComputerProfiles {
   constructor(
     private readonly owners: ResourceOwners,
-    private readonly sizes: ComputerSizes,
+    @Inject(OperatorSettings) private readonly operator: Pick<OperatorSettings, 'current'>,
   ) {}
 
   /** Errors: see `ResourceOwners.enlist`. */
@@ -24,7 +24,7 @@ export class ComputerProfiles {
       accountId,
       personal: toPersonalIdentity(key, computerId, { name, externalUserId }),
       display,
-      resources: this.sizes.current,
+      resources: this.operator.current.computers,
       idleTtlSeconds,
     };
   }
