@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as broker from '../../libs/platform/broker-users/src/broker-permissions.ts';
+import { importedIn, librariesThatCall } from './calling-libraries.mjs';
 import { formatted } from './formatted.mjs';
 import { MODULES_SOURCE, renderModules, renderServices, SERVICES_SOURCE } from './services.mjs';
 import { readWorkspace, walk } from './workspace.mjs';
@@ -70,25 +71,6 @@ const subjectOf = (node) =>
     ? node.quasis.map(({ value }) => value.cooked).join('<context>')
     : node.value;
 
-/** Libraries that send requests for the services that import them. */
-const CALLING_LIBRARIES = new Set(['@berth/agent-client', '@berth/personal-data']);
-
-/** A library → the subjects of the requests that it sends. */
-const librariesThatCall = (packages, contracts) => {
-  const found = new Map();
-  for (const { name, files } of packages.filter((one) => CALLING_LIBRARIES.has(one.name))) {
-    const calls = new Set();
-    for (const file of files.filter(({ test }) => !test)) {
-      walk(file.program, (node) => {
-        if (node.type !== 'MemberExpression' || !contracts.has(node.object.name)) return;
-        calls.add(contracts.get(node.object.name).get(node.property.name));
-      });
-    }
-    found.set(name, calls);
-  }
-  return found;
-};
-
 /** Controllers that services share: `operationsControllers` → the requests that it handles for its service. */
 const sharedControllers = (packages) => {
   const own = new Map();
@@ -127,8 +109,8 @@ const handledIn = (tree) => {
 };
 
 const readUse = (file, { service, contracts, controllers, libraries, use, problems }) => {
-  for (const { specifier } of file.imports)
-    for (const subject of libraries.get(specifier) ?? []) use.calls.add(subject);
+  for (const name of importedIn(file.program))
+    for (const subject of libraries.get(name) ?? []) use.calls.add(subject);
   const handled = new Set(handledIn(file.program));
   const operations = contracts.get('operationsRequests') ?? new Map();
   const usesOperations = file.imports.some(({ specifier }) => specifier === '@berth/contracts/operations');

@@ -105,6 +105,27 @@ describe('permissions on the broker', () => {
     expect(accessOf(readWorkspace(scratch.root)).problems.join()).toMatch(/the name 'exec' as a literal/);
   });
 
+  it('include what the classes of the platform send that a service uses, and no others of their library', () => {
+    using scratch = new Scratch();
+    scratch.contract('agents', {
+      'index.ts': '',
+      'agents.requests.ts':
+        "export const agentsRequests = { get: defineRequest('qry.agents.get.v1'), stop: defineRequest('cmd.agents.stop.v1') };",
+    });
+    scratch.pack('libs/platform/asking', 'platform', {
+      'index.ts': "export { Asking } from './asking.js'; export { Stopping } from './stopping.js';",
+      'asking.ts': 'export class Asking { ask() { return send(agentsRequests.get, {}); } }',
+      'stopping.ts': 'export class Stopping { stop() { return send(agentsRequests.stop, {}); } }',
+    });
+    scratch.pack('apps/exec', 'app', {
+      'exec.module.ts':
+        "import { Asking } from '@berth/platform-asking';\nimport type { Stopping } from '@berth/platform-asking';\nexport const providers = [Asking];",
+    });
+    expect(accessOf(readWorkspace(scratch.root)).access['exec']).toMatchObject({
+      calls: ['qry.agents.get.v1'],
+    });
+  });
+
   it('are reported as out of date when a new call lacks its permission', async () => {
     using scratch = new Scratch();
     const written = workspaceThatCalls(scratch, 'get');

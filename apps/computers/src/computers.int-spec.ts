@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { agentsRequests } from '@berth/contracts/agents';
 import { computersRequests } from '@berth/contracts/computers';
 import { runtimeRequests } from '@berth/contracts/runtime';
@@ -7,13 +10,23 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { endUserIdOf } from './fixtures/fake-surroundings.fixture.js';
 import { about, aCreation, ACCOUNT, ServedComputers } from './fixtures/served-computers.fixture.js';
 
+/** Of the operator's file. */
+const SIZES = { memMb: 1_024, vcpus: 1.5, diskGb: 3 };
+
+let folder: string;
 let served: ServedComputers;
 
 beforeAll(async () => {
-  served = await ServedComputers.start();
+  folder = mkdtempSync(join(tmpdir(), 'berth-computers-'));
+  const file = join(folder, 'berth.yaml');
+  writeFileSync(file, JSON.stringify({ computers: SIZES }));
+  served = await ServedComputers.start({ BERTH_CONFIG: file });
   await served.another();
 });
-afterAll(() => served.stop());
+afterAll(async () => {
+  await served.stop();
+  rmSync(folder, { recursive: true });
+});
 beforeEach(() => served.fakes.reset());
 
 const history = async (computerId: string): Promise<readonly string[]> =>
@@ -25,7 +38,7 @@ const ensureAwake = (computerId: string, refusedEpoch: number | null = null) =>
   served.requester.request(computersRequests.ensureAwake, { ...about(computerId), refusedEpoch });
 
 describe('a computer', () => {
-  it('is created, starts in the background, and then runs', async () => {
+  it('is created with the sizes of the operator, starts in the background, and then runs', async () => {
     const { computer, created } = await served.create({ name: 'desk' });
     expect(created).toBe(true);
     expect(computer).toMatchObject({
@@ -33,7 +46,7 @@ describe('a computer', () => {
       name: 'desk',
       externalUserId: null,
       display: { width: 1_280, height: 800 },
-      resources: { memMb: 2_048, vcpus: 2, diskGb: 10 },
+      resources: SIZES,
       sleepAt: null,
     });
     expect(await served.until(computer.id, 'running')).toMatchObject({ name: 'desk' });

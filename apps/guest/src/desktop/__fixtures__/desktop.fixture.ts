@@ -82,6 +82,8 @@ export class DesktopFixture {
 export interface ProbeEvent {
   readonly kind: 'key' | 'keyUp' | 'button' | 'buttonUp' | 'motion';
   readonly detail: number;
+  /** Milliseconds, as the server tells the time. */
+  readonly time: number;
   readonly x: number;
   readonly y: number;
   /** Modifiers and buttons that were down before. */
@@ -106,6 +108,7 @@ export class ProbeWindow {
         this.events.push({
           kind,
           detail: event[1] ?? 0,
+          time: event.readUInt32LE(4),
           x: event.readInt16LE(20),
           y: event.readInt16LE(22),
           state: event.readUInt16LE(28),

@@ -3,12 +3,13 @@ import { KeyboardMap } from './keyboard-map.js';
 
 const CALCULATOR = 0x1008ff1d;
 const BACK = 0x1008ff26;
+const PASTE = 0x1008ff6d;
 const RETURN = 0xff0d;
 const table = {
   firstKeycode: 8,
   width: 2,
-  // Keycodes 8 to 15: reserved, a letter, a sign, Return, none, calculator, a modifier without a keysym, back.
-  keysyms: [0, 0, 0x61, 0x41, 0x31, 0x21, RETURN, 0, 0, 0, CALCULATOR, 0, 0, 0, BACK, 0],
+  // Keycodes 8 to 16: reserved, a letter, a sign, Return, none, calculator, a modifier without a keysym, back, paste.
+  keysyms: [0, 0, 0x61, 0x41, 0x31, 0x21, RETURN, 0, 0, 0, CALCULATOR, 0, 0, 0, BACK, 0, PASTE, 0],
   modifiers: new Set([14]),
 };
 

@@ -156,7 +156,7 @@ describe('a keyboard', () => {
     };
     const window = await fixture.window(PLACE);
     await window.grabKeyboard();
-    return { keyboard: new Keyboard(input, { pass }, sync), input, window };
+    return { keyboard: new Keyboard(input, { pass, settle: pass }, sync), input, window };
   };
   const atOnce = (): Promise<void> => Promise.resolve();
   const pressed = async (window: ProbeWindow): Promise<readonly number[]> =>

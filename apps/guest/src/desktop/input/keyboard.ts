@@ -25,10 +25,12 @@ export class Keyboard {
   readonly #spare = new SpareKeys();
   /** Keysyms that spare keycodes are to enter from the next key on. */
   readonly #remaps = new Map<number, number>();
+  /** Spare keycodes that have entered a keysym before. */
+  readonly #reused = new Set<number>();
 
   constructor(
     private readonly input: XInput,
-    private readonly barrier: Pick<ReadingBarrier, 'pass'>,
+    private readonly barrier: Pick<ReadingBarrier, 'pass' | 'settle'>,
     private readonly sync: () => Promise<void>,
   ) {}
 
@@ -90,7 +92,7 @@ export class Keyboard {
     const { keycode, shift } = await this.#strokeOf(keysym, map);
     const codes = shift === undefined || this.#held.has(SHIFT) ? [keycode] : [shift, keycode];
     this.#held.set(keysym, codes);
-    this.#remap();
+    await this.#remap();
     for (const code of codes) this.input.key(code, true);
     await this.sync();
     return true;
@@ -99,8 +101,8 @@ export class Keyboard {
   async #enter(keysyms: readonly number[], map: KeyboardMap): Promise<void> {
     // All keycodes of these keys get their keysyms before the first is pressed: programs read the map less often.
     let pending: Stroke[] = [];
-    const flush = (): void => {
-      this.#remap();
+    const flush = async (): Promise<void> => {
+      await this.#remap();
       for (const stroke of pending) this.#stroke(stroke);
       pending = [];
     };
@@ -109,13 +111,20 @@ export class Keyboard {
       const stroke = await this.#strokeOf(keysym, map, flush);
       pending.push(stroke);
     }
-    flush();
+    await flush();
     await this.sync();
   }
 
-  #remap(): void {
+  async #remap(): Promise<void> {
+    const keycodes = [...this.#remaps.keys()];
     this.input.remap(this.#remaps);
     this.#remaps.clear();
+    const isReused = keycodes.some((keycode) => this.#reused.has(keycode));
+    for (const keycode of keycodes) this.#reused.add(keycode);
+    if (!isReused) return;
+    // Toolkits of a browser read the map on a connection of their own, perhaps after the key: as what it was before.
+    await this.sync();
+    await this.barrier.settle();
   }
 
   #stroke({ keycode, shift }: Stroke): void {
@@ -126,7 +135,7 @@ export class Keyboard {
   }
 
   /** The key of the map, or a spare one that is to enter the keysym. */
-  async #strokeOf(keysym: number, map: KeyboardMap, flush?: () => void): Promise<Stroke> {
+  async #strokeOf(keysym: number, map: KeyboardMap, flush?: () => Promise<void>): Promise<Stroke> {
     const known = map.find(keysym);
     const shift = map.find(SHIFT)?.keycode;
     if (known !== undefined && !known.shift) return { keycode: known.keycode };
@@ -135,13 +144,13 @@ export class Keyboard {
   }
 
   /** A spare keycode that enters this keysym; `flush` enters what was prepared before programs are waited for. */
-  async #spareKey(keysym: number, map: KeyboardMap, flush?: () => void): Promise<number> {
+  async #spareKey(keysym: number, map: KeyboardMap, flush?: () => Promise<void>): Promise<number> {
     const known = this.#spare.find(keysym);
     if (known !== undefined) return known;
     const held = new Set([...this.#held.values()].flat());
     let keycode = this.#spare.assign(keysym, map.spare, held);
     if (keycode === undefined) {
-      flush?.();
+      await flush?.();
       await this.sync();
       await this.barrier.pass();
       this.#spare.allRead();

@@ -11,12 +11,12 @@ export const entersCharacter = (keysym: number): boolean => keysym < 0xfe00 || k
 const VENDOR = 0x1008ff00;
 /**
  * Keys that browsers take by their keycode, whatever they enter: home page, search, back, forward, stop, reload, favourites,
- * power, sleep, volume, and those that control what is played.
+ * power, sleep, volume, copy, cut, paste, and those that control what is played.
  */
 const TAKEN_BY_KEYCODE: ReadonlySet<number> = new Set(
   [
     0x18, 0x1b, 0x26, 0x27, 0x28, 0x29, 0x30, 0x56, 0x73, 0x2a, 0x2e, 0x2f, 0x11, 0x12, 0x13, 0x14, 0x15,
-    0x16, 0x17, 0x31,
+    0x16, 0x17, 0x31, 0x57, 0x58, 0x6d,
   ].map((key) => VENDOR + key),
 );
 

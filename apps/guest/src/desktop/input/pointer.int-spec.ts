@@ -36,6 +36,17 @@ describe('the pointer of a desktop', () => {
     expect(await fixture.desktop.pointer.position()).toEqual({ x: 152, y: 162 });
   });
 
+  it('presses a button at no time twice: programs would take two clicks for one', async () => {
+    const { pointer } = fixture.desktop;
+    await pointer.move({ x: 200, y: 200 });
+    for (let click = 0; click < 10; click++) {
+      await pointer.down(1);
+      await pointer.up(1);
+    }
+    const times = (await window.read()).filter(({ kind }) => kind === 'button').map(({ time }) => time);
+    expect(new Set(times).size).toBe(10);
+  });
+
   it('keeps a button down until it is released', async () => {
     await fixture.desktop.pointer.move({ x: 200, y: 200 });
     await fixture.desktop.pointer.down(LEFT);

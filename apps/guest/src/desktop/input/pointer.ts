@@ -11,8 +11,16 @@ const NOTCHES = { up: 4, down: 5, left: 6, right: 7 } as const;
  */
 const DRAG = { stepPixels: 40, stepMs: 8, mostMs: 1_000, restMs: 50 } as const;
 
+/**
+ * The least time between two presses of a button: browsers take those of one millisecond, as the server tells the time, for
+ * one, and so miss a double click.
+ */
+const PRESSES_APART_MS = 20;
+
 /** The pointer of a display. Each call resolves when the server has passed on all of its events. */
 export class Pointer {
+  #pressedAt = -PRESSES_APART_MS;
+
   constructor(
     private readonly input: XInput,
     private readonly sync: () => Promise<void>,
@@ -28,13 +36,18 @@ export class Pointer {
   }
 
   async click(at: Point, button: MouseButton, clicks: number): Promise<void> {
-    this.input.motion(at);
-    this.#press(button, clicks);
-    await this.sync();
+    await this.move(at);
+    for (let time = 0; time < clicks; time++) {
+      await this.down(button);
+      await this.up(button);
+    }
   }
 
   /** Presses a button, which stays down until it is released. */
   async down(button: MouseButton): Promise<void> {
+    const early = this.#pressedAt + PRESSES_APART_MS - performance.now();
+    if (early > 0) await delay(early);
+    this.#pressedAt = performance.now();
     this.input.button(button, true);
     await this.sync();
   }
@@ -47,8 +60,8 @@ export class Pointer {
   /** Turns the wheel at a place; positive is right and down. */
   async scroll(at: Point, { right, down }: { readonly right: number; readonly down: number }): Promise<void> {
     this.input.motion(at);
-    this.#press(down < 0 ? NOTCHES.up : NOTCHES.down, Math.abs(down));
-    this.#press(right < 0 ? NOTCHES.left : NOTCHES.right, Math.abs(right));
+    this.#turn(down < 0 ? NOTCHES.up : NOTCHES.down, Math.abs(down));
+    this.#turn(right < 0 ? NOTCHES.left : NOTCHES.right, Math.abs(right));
     await this.sync();
   }
 
@@ -83,8 +96,8 @@ export class Pointer {
     await delay(DRAG.restMs, undefined, { signal });
   }
 
-  #press(button: number, times: number): void {
-    for (let time = 0; time < times; time++) {
+  #turn(button: number, notches: number): void {
+    for (let notch = 0; notch < notches; notch++) {
       this.input.button(button, true);
       this.input.button(button, false);
     }

@@ -37,6 +37,16 @@ export class ReadingBarrier {
     const { root } = this.connection.setup;
     const window = (await this.#words(root, active))[0] ?? 0;
     if (window !== 0 && (await this.#words(window, protocols)).includes(ping)) return this.#ping(window);
+    return this.#sleeps(window);
+  }
+
+  /** Resolves when the program has read the events of all its connections: its process has gone to sleep. */
+  async settle(): Promise<void> {
+    const { root } = this.connection.setup;
+    return this.#sleeps((await this.#words(root, this.atoms.active))[0] ?? 0);
+  }
+
+  async #sleeps(window: number): Promise<void> {
     const focus = await this.connection.ask(packRequest(43, 0));
     const pid = await ifThere(this.processOf(window === 0 ? focus.readUInt32LE(8) : window));
     const isRead = pid !== undefined && (await asleep(this.connection, pid, ANSWER_MS));
