@@ -222,6 +222,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'cmd.runtime.start.v1.{host}',
       'cmd.runtime.stop.v1.{host}',
       'cmd.runtime.thaw.v1.{host}',
+      'qry.accounts.get-account.v1',
       'qry.accounts.plans-in-use.v1',
       'qry.agents.locate.v1',
       'qry.agents.removed-hosts.v1',
