@@ -20,8 +20,15 @@ export class Pointer {
     private readonly sync: () => Promise<void>,
   ) {}
 
-  position(): Promise<XPoint> {
-    return this.input.position();
+  async position(): Promise<XPoint> {
+    const { x, y } = await this.input.pointerState();
+    return { x, y };
+  }
+
+  /** Where the pointer is if a button is down, whoever pressed it. */
+  async pressedAt(): Promise<XPoint | undefined> {
+    const { x, y, isPressed } = await this.input.pointerState();
+    return isPressed ? { x, y } : undefined;
   }
 
   async move(to: XPoint): Promise<void> {

@@ -6,6 +6,8 @@ import type { KeyTable } from './keyboard-map.js';
 const KEY_PRESS = 2;
 const BUTTON_PRESS = 4;
 const MOTION = 6;
+/** In a state: of the buttons that it tells. */
+const BUTTONS_DOWN = 0x1f00;
 const CORE_KEYBOARD = 0x100;
 const MODIFIER_MAPS = 8;
 
@@ -53,9 +55,10 @@ export class XInput {
     this.#fake(MOTION, 0, { x, y });
   }
 
-  async position(): Promise<XPoint> {
+  async pointerState(): Promise<XPoint & { readonly isPressed: boolean }> {
     const reply = await this.connection.ask(packRequest(38, 0, u32(this.connection.setup.root)));
-    return { x: reply.readInt16LE(16), y: reply.readInt16LE(18) };
+    const isPressed = (reply.readUInt16LE(24) & BUTTONS_DOWN) !== 0;
+    return { x: reply.readInt16LE(16), y: reply.readInt16LE(18), isPressed };
   }
 
   async keyTable(): Promise<KeyTable> {
