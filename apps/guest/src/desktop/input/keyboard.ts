@@ -31,6 +31,7 @@ export class Keyboard {
    */
   async type(text: string): Promise<void> {
     const keysyms = keysymsOf(text);
+    this.input.takeKeyboard();
     const { locked, group } = await this.input.keyboardState();
     const map = await this.#readMap(group);
     const isLocked = (locked & CAPS_LOCK) !== 0;
@@ -58,6 +59,7 @@ export class Keyboard {
   /** Presses a key, which stays down until `up` or `releaseAll`. Returns false if it is down already. */
   async down(keysym: number): Promise<boolean> {
     if (this.#held.has(keysym)) return false;
+    this.input.takeKeyboard();
     const { group } = await this.input.keyboardState();
     const map = await this.#readMap(group);
     const { keycode, shift } = map.find(keysym) ?? (await this.#spareStroke(keysym, map));

@@ -9,6 +9,7 @@ const MOTION = 6;
 /** In a state: of the buttons that it tells. */
 const BUTTONS_DOWN = 0x1f00;
 const CORE_KEYBOARD = 0x100;
+const KEYCODE_OF_NO_KEY = 8;
 const MODIFIER_MAPS = 8;
 
 export interface XPoint {
@@ -41,6 +42,14 @@ export class XInput {
     // A program that grabs the server stops all others, but not this connection.
     connection.send(packRequest(test.opcode, grabControl, u8(1, 0, 0, 0)));
     return new XInput(connection, test, xkb);
+  }
+
+  /**
+   * Makes the keyboard that enters keys here the one whose map counts. A viewer's keyboard is another, to whose map the VNC
+   * server adds what a person types; the map changes with the first event of the other, also with one that nobody sees.
+   */
+  takeKeyboard(): void {
+    this.key(KEYCODE_OF_NO_KEY, false);
   }
 
   key(keycode: number, down: boolean): void {

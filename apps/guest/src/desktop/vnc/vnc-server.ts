@@ -3,6 +3,8 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openSocketPath } from '@berth/sockets';
 import type { XPoint } from '../input/x-input.js';
+import { ByteReader } from './byte-reader.js';
+import { joinServer } from './rfb-handshake.js';
 import type { VncPasswords } from './vnc-auth.js';
 
 const CONNECT_WITHIN_MS = 5_000;
@@ -15,6 +17,44 @@ export interface VncServer {
   /** Where the pointer is if a button is down. */
   readonly pressedAt: () => Promise<XPoint | undefined>;
 }
+
+const SERVER_INIT_BYTES = 24;
+const UPDATE_OF_ONE_PIXEL = Buffer.from([3, 0, 0, 0, 0, 0, 0, 1, 0, 1]);
+
+/** A connection of the guest itself to the VNC server of a desktop. */
+export interface VncConnection {
+  /** Of messages of a client. */
+  readonly send: (messages: Buffer) => void;
+  /** Resolves when the server has carried out what was sent; rejects when the connection is closed. */
+  readonly done: () => Promise<void>;
+  readonly close: () => void;
+}
+
+/** Undefined if nothing listens. Rejects if the server refuses it or is silent. */
+export const joinVnc = async (path: string, password: Buffer): Promise<VncConnection | undefined> => {
+  const server = await dialVnc(path);
+  if (server === undefined) return undefined;
+  const from = new ByteReader();
+  const late = setTimeout(() => server.destroy(), CONNECT_WITHIN_MS);
+  server.on('data', (chunk: Buffer) => from.push(chunk));
+  server.on('error', () => undefined);
+  server.on('close', () => {
+    clearTimeout(late);
+    from.fail(new Error('The VNC server has closed the connection.'));
+  });
+  const send = (bytes: Buffer): void => void server.write(bytes);
+  await joinServer({ from, send }, password);
+  const name = (await from.read(SERVER_INIT_BYTES)).readUInt32BE(SERVER_INIT_BYTES - 4);
+  await from.read(name);
+  return {
+    send,
+    done: async () => {
+      send(UPDATE_OF_ONE_PIXEL);
+      await from.read(1);
+    },
+    close: () => void server.destroy(),
+  };
+};
 
 /** Undefined if nothing listens. */
 export const dialVnc = async (path: string): Promise<Socket | undefined> => {
