@@ -64,7 +64,7 @@ export class ComputerScreenshotController {
     const length = Number(headers['content-length']);
     if (prefers(request.headers.accept, JSON_TYPE, `image/${query.format}`)) {
       const json = toImageJson(seenIn(headers, query.format), body, length);
-      await reply.header('content-length', json.length).type(JSON_TYPE).send(json.body);
+      await reply.header('content-length', json.length).type(`${JSON_TYPE}; charset=utf-8`).send(json.body);
       return;
     }
     await reply.header('content-length', length).type(`image/${query.format}`).send(body);
