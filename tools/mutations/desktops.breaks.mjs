@@ -34,8 +34,8 @@ export const DESKTOPS = [
   {
     guarantee: 'A person who takes a computer over fails the action under way at once.',
     file: BATCHES,
-    find: 'AbortSignal.any([end, this.#takeover.signal])',
-    replace: 'AbortSignal.any([end])',
+    find: 'AbortSignal.any([end, lost, this.#takeover.signal])',
+    replace: 'AbortSignal.any([end, lost])',
     test: VIEWERS_INT,
     title: 'that take over have the keys and buttons let go that the action under way holds',
   },
@@ -88,12 +88,13 @@ export const DESKTOPS = [
     title: 'waits with its closing image until the screen is still',
   },
   {
-    guarantee: 'A batch whose desktop is lost has no outcome.',
-    file: RUN,
-    find: 'cursor: await pointer.position(),',
-    replace: 'cursor: await pointer.position().catch(() => ({ x: 0, y: 0 })),',
+    guarantee: 'A batch whose desktop is lost has no outcome, and does not wait to say so.',
+    file: BATCHES,
+    find: 'AbortSignal.any([end, lost, this.#takeover.signal])',
+    replace: 'AbortSignal.any([end, this.#takeover.signal])',
     test: WORKLOAD_INT,
-    title: 'ends a batch whose X server is killed without an outcome, reports that, and starts another',
+    title:
+      'ends a batch at once whose X server is killed, without an outcome, reports that, and starts another',
   },
   {
     guarantee: 'A batch under way ends before its computer is frozen.',
@@ -106,10 +107,26 @@ export const DESKTOPS = [
   {
     guarantee: 'Viewers are closed before their computer is frozen.',
     file: `${DESKTOP}/desktop-workload.ts`,
-    find: '        viewers.quiesce();\n',
-    replace: '',
+    find: 'Promise.all([viewers.quiesce(), batches.quiesce()])',
+    replace: 'batches.quiesce()',
     test: WORKLOAD_INT,
     title: 'ends what is under way before it is frozen, and begins nothing until it is awake again',
+  },
+  {
+    guarantee: 'A viewer that ends leaves no mouse button down.',
+    file: `${DESKTOP}/vnc/viewers.ts`,
+    find: "if (viewer.session.mode === 'control') await releaseButtons(desktop);",
+    replace: '',
+    test: VIEWERS_INT,
+    title: 'leaves no mouse button down when it is ended %s',
+  },
+  {
+    guarantee: 'Texts are entered exactly after a viewer has typed.',
+    file: `${DESKTOP}/input/x-input.ts`,
+    find: 'this.key(KEYCODE_OF_NO_KEY, false);',
+    replace: '',
+    test: `${DESKTOP}/input/keyboard.int-spec.ts`,
+    title: 'types what a viewer has typed before it, which has a keyboard of its own',
   },
   {
     guarantee: "Nobody but the computer's user enters the folder of its desktop.",

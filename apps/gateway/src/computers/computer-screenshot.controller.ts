@@ -1,4 +1,4 @@
-import { buffer } from 'node:stream/consumers';
+import type { IncomingHttpHeaders } from 'node:http';
 import {
   computersRequests,
   screenshotQuery,
@@ -16,9 +16,9 @@ import { untilGone } from '../files/until-gone.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { prefers } from '../http/prefers.js';
 import { Route } from '../http/route.decorator.js';
-import { agentUnavailable } from '../http/transfer-refusal.js';
 import { aboutComputer, useErrors } from './computer-errors.js';
 import { computer } from './computer.resource.js';
+import { toImageJson } from './image-json.js';
 
 const OK = 200;
 const JSON_TYPE = 'application/json';
@@ -60,13 +60,14 @@ export class ComputerScreenshotController {
       });
     const response = await aboutComputer(this.read(open, untilGone(reply)));
     reply.header('vary', 'Accept');
+    const { headers, body } = response;
+    const length = Number(headers['content-length']);
     if (prefers(request.headers.accept, JSON_TYPE, `image/${query.format}`)) {
-      await reply.send(await aboutComputer(imageOf(query.format, response)));
+      const json = toImageJson(seenIn(headers, query.format), body, length);
+      await reply.header('content-length', json.length).type(`${JSON_TYPE}; charset=utf-8`).send(json.body);
       return;
     }
-    const { 'content-length': length } = response.headers;
-    if (length !== undefined) reply.header('content-length', length);
-    await reply.type(`image/${query.format}`).send(response.body);
+    await reply.header('content-length', length).type(`image/${query.format}`).send(body);
   }
 
   private async read(open: Open, signal: AbortSignal): Promise<TransferResponse> {
@@ -76,15 +77,9 @@ export class ComputerScreenshotController {
   }
 }
 
-const imageOf = async (format: Image['format'], { headers, body }: TransferResponse): Promise<Image> => {
-  const bytes = await buffer(body).catch((error: unknown) => {
-    throw agentUnavailable(error);
-  });
-  return {
-    format,
-    width: Number(headers['berth-width']),
-    height: Number(headers['berth-height']),
-    data: bytes.toString('base64'),
-    capturedAt: String(headers['berth-captured-at']),
-  };
-};
+const seenIn = (headers: IncomingHttpHeaders, format: Image['format']): Omit<Image, 'data'> => ({
+  format,
+  width: Number(headers['berth-width']),
+  height: Number(headers['berth-height']),
+  capturedAt: String(headers['berth-captured-at']),
+});

@@ -167,4 +167,26 @@ describe('a screenshot', () => {
       });
     },
   );
+
+  it('passes through as JSON too, so that a caller who reads slowly keeps no image in memory', async () => {
+    const all = Buffer.from(Array.from({ length: 100_001 }, (_, index) => index % 251));
+    const [first, last] = [all.subarray(0, 60_000), all.subarray(60_000)];
+    let finish = (): void => undefined;
+    files.port.intercept = (_request, response) => {
+      response.writeHead(200, { 'content-length': all.length });
+      response.write(first);
+      finish = () => void response.end(last);
+      return true;
+    };
+    const response = await fetch(`${test.gateway.url.replace('localhost', '127.0.0.1')}${path}/screenshot`, {
+      headers: { authorization: `Bearer ${key}`, accept: 'application/json' },
+    });
+    let text = '';
+    for await (const chunk of (response.body as ReadableStream<Uint8Array>).values()) {
+      text += Buffer.from(chunk).toString();
+      if (text.length > first.length) finish();
+    }
+    expect((JSON.parse(text) as { data: string }).data).toBe(all.toString('base64'));
+    expect(response.headers.get('content-length')).toBe(String(text.length));
+  });
 });

@@ -11,6 +11,7 @@ import { screenshotRoute } from './screen/screenshot.route.js';
 import { DesktopSession } from './session/desktop-session.js';
 import { viewerRoutes } from './vnc/viewer.routes.js';
 import { Viewers } from './vnc/viewers.js';
+import type { VncServer } from './vnc/vnc-server.js';
 
 /** Below the folder for temporary files. */
 const RUNTIME_FOLDER = '.berth-desktop';
@@ -88,15 +89,20 @@ export class DesktopWorkload implements Workload {
     const served = (withinMs: number) => this.#supervisor.whenServing(withinMs);
     const findDesktop = async (withinMs: number) => (await served(withinMs))?.desktop;
     const batches = new Batches(findDesktop);
-    const viewers = new Viewers(async (withinMs) => (await served(withinMs))?.session, {
+    const findVncServer = async (withinMs: number): Promise<VncServer | undefined> => {
+      const found = await served(withinMs);
+      if (found === undefined) return undefined;
+      const { vncSocket, vncPasswords } = found.session;
+      return { vncSocket, vncPasswords, pressedAt: () => found.desktop.pointer.pressedAt() };
+    };
+    const viewers = new Viewers(findVncServer, {
       onTakeOver: () => batches.takeOver(),
       onGiveBack: () => batches.giveBack(),
     });
     return {
       routes: [actionsRoute(batches), screenshotRoute(findDesktop, size), ...viewerRoutes(viewers)],
       quiesce: async () => {
-        viewers.quiesce();
-        await batches.quiesce();
+        await Promise.all([viewers.quiesce(), batches.quiesce()]);
       },
       resume: () => {
         viewers.resume();

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { characterKeysymOf } from '@berth/contracts/computers/keysyms';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DesktopFixture, type ProbeWindow } from '../__fixtures__/desktop.fixture.js';
+import { joinVnc } from '../vnc/vnc-server.js';
 import { XConnection } from '../x11/x-connection.js';
 import { Keyboard } from './keyboard.js';
 import { SHIFT } from './keysyms.js';
@@ -23,7 +25,7 @@ const PLACE = { x: 0, y: 0, width: 200, height: 100 };
 let files = 0;
 
 /** Types texts into a terminal that runs `cat`, ends it, and returns what it has read. */
-const typeIntoTerminal = async (...texts: readonly string[]): Promise<string> => {
+const typeIntoTerminal = async (...parts: readonly (string | (() => Promise<void>))[]): Promise<string> => {
   const name = `typed-${++files}`;
   const terminal = fixture.start(
     'xterm',
@@ -38,7 +40,7 @@ const typeIntoTerminal = async (...texts: readonly string[]): Promise<string> =>
   const file = (prefix: string): string => readFileSync(join(fixture.dir, prefix + name), 'utf8');
   await expect.poll(() => file('ready-'), { timeout: 20_000 }).toBe('');
   const window = await focused(name);
-  for (const text of texts) await fixture.desktop.keyboard.type(text);
+  for (const part of parts) await (typeof part === 'string' ? fixture.desktop.keyboard.type(part) : part());
   await fixture.desktop.keyboard.chord([CONTROL, D]);
   await ended;
   await forgotten(window);
@@ -56,6 +58,13 @@ const focused = async (title: string): Promise<string> => {
   return id;
 };
 
+/** Down and up, as a client of VNC sends them. */
+const keyOfViewer = (character: string): Buffer => {
+  const events = Buffer.from([4, 1, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0]);
+  for (const at of [4, 12]) events.writeUInt32BE(characterKeysymOf(character) ?? 0, at);
+  return events;
+};
+
 /**
  * The window manager knows that a window is gone. It is late after a change of the keyboard map, and would take the next
  * window for this one: the X server gives the ids of a client that has ended to the next.
@@ -70,6 +79,18 @@ describe('the keyboard of a desktop', () => {
     const text =
       'Hello, World! ~`{}|"\\@#$%^&*()_+ äöüßÄÖ€ñ Привет, שלום مرحبا 日本語 😀🏽👍 e\u0301 o\u0308\ttab\n';
     expect(await typeIntoTerminal(text)).toBe(text);
+  });
+
+  it('types what a viewer has typed before it, which has a keyboard of its own', async () => {
+    const { vncSocket, vncPasswords } = fixture.session;
+    const text = 'aфÄ漢я\n';
+    const typed = await typeIntoTerminal(async () => {
+      const viewer = await joinVnc(vncSocket, vncPasswords.control);
+      viewer?.send(Buffer.concat(Array.from('фÄ漢', keyOfViewer)));
+      await viewer?.done();
+      viewer?.close();
+    }, text);
+    expect(typed.slice(-text.length)).toBe(text);
   });
 
   it('types more different characters than the keyboard map has keys to spare', async () => {

@@ -163,6 +163,7 @@ export class Keyboard {
 
   /** The map and its locks as they are now: a person or a program may have changed them since. */
   async #look(): Promise<{ readonly map: KeyboardMap; readonly isLocked: boolean }> {
+    this.input.takeKeyboard();
     const { locked, group } = await this.input.keyboardState();
     const table = await this.input.keyTable();
     const { firstKeycode, width } = table;

@@ -26,8 +26,15 @@ export class Pointer {
     private readonly sync: () => Promise<void>,
   ) {}
 
-  position(): Promise<Point> {
-    return this.input.position();
+  async position(): Promise<Point> {
+    const { x, y } = await this.input.pointerState();
+    return { x, y };
+  }
+
+  /** Where the pointer is if a button is down, whoever pressed it. */
+  async pressedAt(): Promise<Point | undefined> {
+    const { x, y, isPressed } = await this.input.pointerState();
+    return isPressed ? { x, y } : undefined;
   }
 
   async move(to: Point): Promise<void> {

@@ -7,7 +7,10 @@ import type { KeyTable } from './keyboard-map.js';
 const KEY_PRESS = 2;
 const BUTTON_PRESS = 4;
 const MOTION = 6;
+/** In a state: of the buttons that it tells. */
+const BUTTONS_DOWN = 0x1f00;
 const CORE_KEYBOARD = 0x100;
+const KEYCODE_OF_NO_KEY = 8;
 const MODIFIER_MAPS = 8;
 
 /** What is locked and which group of the keyboard map is in use. */
@@ -37,6 +40,14 @@ export class XInput {
     return new XInput(connection, test, xkb);
   }
 
+  /**
+   * Makes the keyboard that enters keys here the one whose map counts. A viewer's keyboard is another, to whose map the VNC
+   * server adds what a person types; the map changes with the first event of the other, also with one that nobody sees.
+   */
+  takeKeyboard(): void {
+    this.key(KEYCODE_OF_NO_KEY, false);
+  }
+
   key(keycode: number, down: boolean): void {
     this.#fake(down ? KEY_PRESS : KEY_PRESS + 1, keycode);
   }
@@ -49,9 +60,10 @@ export class XInput {
     this.#fake(MOTION, 0, { x, y });
   }
 
-  async position(): Promise<Point> {
+  async pointerState(): Promise<Point & { readonly isPressed: boolean }> {
     const reply = await this.connection.ask(packRequest(38, 0, u32(this.connection.setup.root)));
-    return { x: reply.readInt16LE(16), y: reply.readInt16LE(18) };
+    const isPressed = (reply.readUInt16LE(24) & BUTTONS_DOWN) !== 0;
+    return { x: reply.readInt16LE(16), y: reply.readInt16LE(18), isPressed };
   }
 
   async keyTable(): Promise<KeyTable> {

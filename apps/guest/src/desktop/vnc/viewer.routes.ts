@@ -16,7 +16,7 @@ export const viewerRoutes = (viewers: Viewers): readonly Route[] => [
   {
     ...GUEST_ROUTES.closeViewers,
     handle: async ({ body }) => {
-      viewers.close(readClosing(body));
+      await viewers.close(readClosing(body));
       return {};
     },
   },

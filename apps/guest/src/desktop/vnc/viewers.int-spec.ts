@@ -95,6 +95,51 @@ describe('a viewer in control', () => {
     await expect.poll(clipboard).toBe('from a viewer');
   });
 
+  it.each(['by its client', 'by its session', 'by garbage'])(
+    'leaves no mouse button down when it is ended %s',
+    async (how) => {
+      const viewer = await computer.view('vws_1', 'control', true);
+      viewer.pointer(200, 200, 1);
+      await viewer.screen(PART);
+      if (how === 'by its client') viewer.socket.terminate();
+      else if (how === 'by its session') await computer.closeViewers(['vws_1']);
+      else viewer.send(Buffer.alloc(10_000, 0xee));
+      await viewer.closed;
+      // It is given back only then.
+      await expect
+        .poll(() => computer.begin({ type: 'click', x: 300, y: 300 }).reply)
+        .toMatchObject({ status: 200 });
+      const buttons = (await window.read()).filter(({ kind }) => kind.startsWith('button'));
+      expect(buttons.map(({ kind, x }) => [kind, x])).toEqual([
+        ['button', 200],
+        ['buttonUp', 200],
+        ['button', 300],
+        ['buttonUp', 300],
+      ]);
+    },
+  );
+
+  it('leaves the buttons down that actions and other viewers hold', async () => {
+    const [first, second] = [
+      await computer.view('vws_1', 'control'),
+      await computer.view('vws_2', 'control'),
+    ];
+    await computer.act({ actions: [{ type: 'move', x: 200, y: 200 }, { type: 'mouse_down' }] });
+    second.pointer(210, 200, 4);
+    await second.screen(PART);
+    await first.close();
+    await (await computer.view('vws_3', 'control')).close();
+    const held = (await window.read()).filter(({ kind }) => kind.startsWith('button'));
+    expect(held.map(({ kind, detail }) => [kind, detail])).toEqual([
+      ['button', 1],
+      ['button', 3],
+    ]);
+    second.pointer(210, 200, 0);
+    await second.screen(PART);
+    await computer.act({ type: 'mouse_up' });
+    expect((await window.read()).map(({ kind }) => kind)).toEqual(['buttonUp', 'buttonUp']);
+  });
+
   it('is ended by garbage, and nothing else is', async () => {
     const other = await computer.view('vws_1', 'view');
     const viewer = await computer.view('vws_2', 'control');

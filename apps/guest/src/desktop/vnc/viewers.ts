@@ -1,31 +1,24 @@
-import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { detach, DomainError } from '@berth/kernel';
 import type { CloseViewers } from '@berth/guest-protocol';
-import { openSocketPath } from '@berth/sockets';
 import type { WebSocketServer } from 'ws';
 import { createWebSocketServer } from '../../server/web-sockets.js';
 import { desktopUnavailable } from '../find-desktop.js';
-import type { VncPasswords } from './vnc-auth.js';
+import { releaseButtons } from './release-buttons.js';
 import { Viewer, type ViewerSession } from './viewer.js';
+import { dialVnc, type VncServer } from './vnc-server.js';
 
 /** Maximum size of one message, which is as large as a client likes. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 const MAX_VIEWERS = 64;
-const CONNECT_WITHIN_MS = 5_000;
-const RETRY_MS = 20;
 const DESKTOP_WITHIN_MS = 10_000;
 const GOING_AWAY = 1_001;
 const PROTOCOL = 'binary';
 
-/** The VNC server of a desktop. */
-export interface VncServer {
-  readonly vncSocket: string;
-  readonly vncPasswords: VncPasswords;
-}
+/** How long the caller that ends viewers waits until they hold nothing. */
+const RELEASE_WITHIN_MS = 2_000;
 
 /** Waits for the desktop if it is starting; undefined if it does not start. */
 export type FindVncServer = (withinMs: number) => Promise<VncServer | undefined>;
@@ -38,7 +31,8 @@ export interface TakeoverHooks {
 
 /** The open sockets of viewers. */
 export class Viewers {
-  readonly #viewers = new Set<Viewer>();
+  /** With what resolves once a viewer has ended and holds nothing. */
+  readonly #viewers = new Map<Viewer, Promise<void>>();
   #sockets: Promise<WebSocketServer> | undefined;
   #accepts = true;
 
@@ -51,7 +45,7 @@ export class Viewers {
   async open(request: IncomingMessage, socket: Duplex, head: Buffer, session: ViewerSession): Promise<void> {
     const sockets = await (this.#sockets ??= createWebSocketServer(MAX_MESSAGE_BYTES, PROTOCOL));
     const found = await this.findServer(DESKTOP_WITHIN_MS);
-    const server = found && (await dial(found.vncSocket));
+    const server = found && (await dialVnc(found.vncSocket));
     if (server === undefined || !this.#accepts) {
       server?.destroy();
       throw desktopUnavailable();
@@ -67,63 +61,46 @@ export class Viewers {
     const gone = (): void => void server.destroy();
     socket.once('close', gone);
     sockets.handleUpgrade(request, socket, head, (client) => {
-      const password = (found as VncServer).vncPasswords[session.mode];
-      this.#add(new Viewer(session, password, client, server));
+      const desktop = found as VncServer;
+      this.#add(new Viewer(session, desktop.vncPasswords[session.mode], client, server), desktop);
     });
   }
 
   /** Ends viewers of these sessions; null: all. */
-  close({ sessionIds }: CloseViewers): void {
-    for (const viewer of this.#viewers) {
-      if (sessionIds === null || sessionIds.includes(viewer.session.sessionId))
-        viewer.end(GOING_AWAY, 'The viewer session is over.');
-    }
+  async close({ sessionIds }: CloseViewers): Promise<void> {
+    const ending = [...this.#viewers].filter(
+      ([{ session }]) => sessionIds === null || sessionIds.includes(session.sessionId),
+    );
+    for (const [viewer] of ending) viewer.end(GOING_AWAY, 'The viewer session is over.');
+    await Promise.race([
+      Promise.all(ending.map(([, ended]) => ended)),
+      delay(RELEASE_WITHIN_MS, undefined, { ref: false }),
+    ]);
   }
 
   /** Closes all; no other is opened until `resume`. */
-  quiesce(): void {
+  async quiesce(): Promise<void> {
     this.#accepts = false;
-    this.close({ sessionIds: null });
+    await this.close({ sessionIds: null });
   }
 
   resume(): void {
     this.#accepts = true;
   }
 
-  #add(viewer: Viewer): void {
-    this.#viewers.add(viewer);
+  #add(viewer: Viewer, desktop: VncServer): void {
+    const ended = this.#afterEnd(viewer, desktop);
+    detach(ended);
+    this.#viewers.set(viewer, ended);
     if (viewer.session.takeover) this.hooks.onTakeOver();
-    detach(
-      viewer.over.then(() => {
-        this.#viewers.delete(viewer);
-        const isTakenOver = [...this.#viewers].some(({ session }) => session.takeover);
-        if (viewer.session.takeover && !isTakenOver) this.hooks.onGiveBack();
-      }),
-    );
+  }
+
+  /** The computer is given back with no button down. */
+  async #afterEnd(viewer: Viewer, desktop: VncServer): Promise<void> {
+    await viewer.over;
+    if (viewer.session.mode === 'control') await releaseButtons(desktop);
+    this.#viewers.delete(viewer);
+    const isTakenOver = [...this.#viewers.keys()].some(({ session }) => session.takeover);
+    if (viewer.session.takeover && !isTakenOver) this.hooks.onGiveBack();
   }
 }
-
-/** Undefined if nothing listens. */
-const dial = async (path: string): Promise<Socket | undefined> => {
-  const place = await openSocketPath(path);
-  const late = AbortSignal.timeout(CONNECT_WITHIN_MS);
-  try {
-    for (;;) {
-      const server = connect({ path: place.path });
-      try {
-        await once(server, 'connect', { signal: late });
-        return server;
-      } catch (error) {
-        server.on('error', () => undefined).destroy();
-        if (!isCrowded(error)) return undefined;
-      }
-      await delay(RETRY_MS);
-    }
-  } finally {
-    await place.release();
-  }
-};
-
-/** As many connections as the VNC server lets wait, few, wait to be accepted. */
-const isCrowded = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'EAGAIN';
