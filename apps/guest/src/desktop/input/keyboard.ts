@@ -18,8 +18,6 @@ export class Keyboard {
   readonly #spare = new SpareKeys();
   /** Keysyms that spare keycodes are to enter from the next key on. */
   readonly #remaps = new Map<number, number>();
-  /** Spare keycodes that have entered a keysym before. */
-  readonly #reused = new Set<number>();
 
   constructor(
     private readonly input: XInput,
@@ -38,7 +36,10 @@ export class Keyboard {
     const isLocked = (locked & CAPS_LOCK) !== 0;
     if (isLocked) this.input.lock(CAPS_LOCK, false);
     for (let at = 0; at < keysyms.length; at += KEYS_AT_A_TIME) {
-      await this.#enter(keysyms.slice(at, at + KEYS_AT_A_TIME), map);
+      const keys = keysyms.slice(at, at + KEYS_AT_A_TIME);
+      await this.#enter(keys, map);
+      // A browser takes its time for each key, and memory for all that wait: a page that is far behind is killed.
+      if (keys.length === KEYS_AT_A_TIME) await this.barrier.settle();
     }
     if (isLocked) this.input.lock(CAPS_LOCK, true);
     await this.sync();
@@ -105,12 +106,9 @@ export class Keyboard {
   }
 
   async #remap(): Promise<void> {
-    const keycodes = [...this.#remaps.keys()];
+    if (this.#remaps.size === 0) return;
     this.input.remap(this.#remaps);
     this.#remaps.clear();
-    const isReused = keycodes.some((keycode) => this.#reused.has(keycode));
-    for (const keycode of keycodes) this.#reused.add(keycode);
-    if (!isReused) return;
     // Toolkits of a browser read the map on a connection of their own, perhaps after the key: as what it was before.
     await this.sync();
     await this.barrier.settle();
