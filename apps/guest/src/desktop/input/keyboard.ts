@@ -25,8 +25,6 @@ export class Keyboard {
   readonly #spare = new SpareKeys();
   /** Keysyms that spare keycodes are to enter from the next key on. */
   readonly #remaps = new Map<number, number>();
-  /** Spare keycodes that have entered a keysym before. */
-  readonly #reused = new Set<number>();
 
   constructor(
     private readonly input: XInput,
@@ -46,7 +44,10 @@ export class Keyboard {
         const { map, isLocked } = await this.#look();
         wasLocked ||= isLocked;
         if (isLocked) this.input.lock(CAPS_LOCK, false);
-        await this.#enter(keysyms.slice(at, at + KEYS_AT_A_TIME), map);
+        const keys = keysyms.slice(at, at + KEYS_AT_A_TIME);
+        await this.#enter(keys, map);
+        // A browser takes its time for each key, and memory for all that wait: a page that is far behind is killed.
+        if (keys.length === KEYS_AT_A_TIME) await this.barrier.settle();
       }
     } finally {
       if (wasLocked) this.input.lock(CAPS_LOCK, true);
@@ -116,12 +117,9 @@ export class Keyboard {
   }
 
   async #remap(): Promise<void> {
-    const keycodes = [...this.#remaps.keys()];
+    if (this.#remaps.size === 0) return;
     this.input.remap(this.#remaps);
     this.#remaps.clear();
-    const isReused = keycodes.some((keycode) => this.#reused.has(keycode));
-    for (const keycode of keycodes) this.#reused.add(keycode);
-    if (!isReused) return;
     // Toolkits of a browser read the map on a connection of their own, perhaps after the key: as what it was before.
     await this.sync();
     await this.barrier.settle();

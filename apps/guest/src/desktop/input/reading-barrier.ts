@@ -10,6 +10,8 @@ const EVENT_MASK = 0x800;
 /** How long a program may take to read its events, and one of which nothing is known. */
 const ANSWER_MS = 3_000;
 const UNSEEN_MS = 500;
+/** How long is waited for a program that never rests, such as a browser that plays a film. */
+const SETTLE_MS = 1_000;
 
 /** Tells when the program with the keyboard has read all events that were sent to it. */
 export class ReadingBarrier {
@@ -37,19 +39,22 @@ export class ReadingBarrier {
     const { root } = this.connection.setup;
     const window = (await this.#words(root, active))[0] ?? 0;
     if (window !== 0 && (await this.#words(window, protocols)).includes(ping)) return this.#ping(window);
-    return this.#sleeps(window);
+    return this.#sleeps(window, ANSWER_MS);
   }
 
-  /** Resolves when the program has read the events of all its connections: its process has gone to sleep. */
+  /**
+   * Resolves when the program has read the events of all its connections, and has done what they are for: its process has
+   * gone to sleep.
+   */
   async settle(): Promise<void> {
     const { root } = this.connection.setup;
-    return this.#sleeps((await this.#words(root, this.atoms.active))[0] ?? 0);
+    return this.#sleeps((await this.#words(root, this.atoms.active))[0] ?? 0, SETTLE_MS);
   }
 
-  async #sleeps(window: number): Promise<void> {
+  async #sleeps(window: number, mostMs: number): Promise<void> {
     const focus = await this.connection.ask(packRequest(43, 0));
     const pid = await ifThere(this.processOf(window === 0 ? focus.readUInt32LE(8) : window));
-    const isRead = pid !== undefined && (await asleep(this.connection, pid, ANSWER_MS));
+    const isRead = pid !== undefined && (await asleep(this.connection, pid, mostMs));
     if (!isRead) await delay(UNSEEN_MS);
   }
 
