@@ -85,6 +85,22 @@ const MATRIX: Readonly<Record<string, Row>> = {
   'POST /api/webhooks/{agent_id}/token/rotate': {},
   'GET /api/webhooks/{agent_id}/deliveries': {},
   'POST /api/webhooks/{agent_id}/deliveries/{delivery_id}/redeliver': {},
+  'POST /api/v1/computers': 'own',
+  'GET /api/v1/computers': 'own',
+  'GET /api/v1/computers/usage': 'own',
+  'GET /api/v1/computers/{computer_id}': {},
+  'DELETE /api/v1/computers/{computer_id}': {},
+  'POST /api/v1/computers/{computer_id}/wake': {},
+  'POST /api/v1/computers/{computer_id}/sleep': {},
+  'POST /api/v1/computers/{computer_id}/actions': { body: { type: 'screenshot' } },
+  'GET /api/v1/computers/{computer_id}/screenshot': {},
+  'POST /api/v1/computers/{computer_id}/exec': { body: { command: 'true' } },
+  'GET /api/v1/computers/{computer_id}/files': {},
+  'PUT /api/v1/computers/{computer_id}/files': {},
+  'GET /api/v1/computers/{computer_id}/files/list': {},
+  'POST /api/v1/computers/{computer_id}/viewer': { body: {} },
+  'POST /api/v1/computers/{computer_id}/sessions/close': { body: {} },
+  'GET /api/v1/computers/{computer_id}/sessions': {},
   'POST /api/v1/feedback': 'own',
   'GET /api/v1/operations/feedback': 'operate',
   'POST /api/v1/operations/accounts': 'operate',
@@ -127,9 +143,11 @@ export const describeIsolation = (stack: () => Stack): void => {
       );
       await api.call('PUT', `/api/agents/${agentId}/env/OF_A`, { key: a.key, body: { value: 'x' } });
       await api.call('PUT', '/api/v1/end-users/of-a', { key: a.key, body: {} });
+      const computer = await api.post<{ id: string }>('/api/v1/computers', {}, { key: a.key });
       ofA = {
         external_id: 'of-a',
         agent_id: agentId,
+        computer_id: computer.body.id,
         execution_id: body.executionId,
         key_id: a.keyId,
         account_id: a.id,
@@ -150,6 +168,7 @@ export const describeIsolation = (stack: () => Stack): void => {
       ...ofA,
       external_id: 'nobody',
       agent_id: newId('agt'),
+      computer_id: newId('cmp'),
       execution_id: newId('exe'),
       key_id: newId('key'),
       account_id: newId('acc'),
