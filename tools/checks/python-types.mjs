@@ -101,7 +101,8 @@ const dictionary = ({ name, bases = ['TypedDict'], members, total, description }
     [`    ${member}: ${type}`, ...(meaning === undefined ? [] : docstring(meaning))].join('\n'),
   );
   const docs = description === undefined ? [] : [...docstring(description), ''];
-  return [head, ...docs, ...lines].join('\n');
+  const body = [...docs, ...lines];
+  return [head, ...(body.length === 0 ? ['    pass'] : body)].join('\n');
 };
 
 /** Lines of a docstring, wrapped. */

@@ -423,6 +423,7 @@ class ActionsBody5(_ActionsBody5Required, total=False):
 
 
 class ActionsBody6Input(TypedDict):
+    pass
 
 
 class _ActionsBody6Required(TypedDict):
@@ -452,6 +453,7 @@ class ActionsBody7(_ActionsBody7Required, total=False):
 
 
 class ActionsBody8Input(TypedDict):
+    pass
 
 
 class _ActionsBody8Required(TypedDict):
@@ -466,6 +468,7 @@ class ActionsBody8(_ActionsBody8Required, total=False):
 
 
 class ActionsBody9Input(TypedDict):
+    pass
 
 
 class _ActionsBody9Required(TypedDict):
@@ -616,6 +619,7 @@ class ActionsBody17(_ActionsBody17Required, total=False):
 
 
 class ActionsBody18Input(TypedDict):
+    pass
 
 
 class _ActionsBody18Required(TypedDict):
@@ -727,6 +731,7 @@ class ActionsBody1Action5(_ActionsBody1Action5Required, total=False):
 
 
 class ActionsBody1Action6Input(TypedDict):
+    pass
 
 
 class _ActionsBody1Action6Required(TypedDict):
@@ -756,6 +761,7 @@ class ActionsBody1Action7(_ActionsBody1Action7Required, total=False):
 
 
 class ActionsBody1Action8Input(TypedDict):
+    pass
 
 
 class _ActionsBody1Action8Required(TypedDict):
@@ -770,6 +776,7 @@ class ActionsBody1Action8(_ActionsBody1Action8Required, total=False):
 
 
 class ActionsBody1Action9Input(TypedDict):
+    pass
 
 
 class _ActionsBody1Action9Required(TypedDict):
@@ -920,6 +927,7 @@ class ActionsBody1Action17(_ActionsBody1Action17Required, total=False):
 
 
 class ActionsBody1Action18Input(TypedDict):
+    pass
 
 
 class _ActionsBody1Action18Required(TypedDict):
